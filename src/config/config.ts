@@ -1,0 +1,63 @@
+/** What `hvlab.yaml` says, after defaults: the shape that the rest of hvlab reads. */
+
+import type { ToolClass } from "../contract/tool_class.ts";
+
+/** What may be done, as the person who owns this host decided. A call's arguments can never relax it. */
+export interface Policy {
+  /** `read-only` refuses every tool that is not of class R. */
+  mode: "standard" | "read-only";
+  /** Classes and tools that are refused on every door. */
+  deny: { classes: readonly ToolClass[]; tools: readonly string[] };
+  /** VM names or ids that may be used; `null` allows all. */
+  vms: readonly string[] | null;
+  /** Host folders that tools may write files into; `null` is every folder on the command line and none over MCP. */
+  folders: readonly string[] | null;
+  /** VM names or ids on which class X needs no plan token over MCP. */
+  exec_without_plan: readonly string[];
+  /** Whether class X needs a plan token on the command line too. */
+  plan_for_exec_on_command_line: boolean;
+}
+
+/** Upper bounds for what may exist or be asked for. */
+export interface Limits {
+  vms: number;
+  memory_mb: number;
+  cpus: number;
+  sandbox_ttl_s: number;
+}
+
+export interface Config {
+  /** The file it was read from; `null` when there is none and all is default. */
+  file: string | null;
+  /** The state folder; `null` leaves it to `--state`, `HVLAB_STATE` and the platform. */
+  state: string | null;
+  /** The driver to use; `null` takes this host's default. */
+  driver: string | null;
+  /** Folders that hold images; empty means `images/` in the state folder. */
+  images: readonly string[];
+  policy: Policy;
+  limits: Limits;
+  /** What a new VM gets when the call does not say. */
+  defaults: { memory_mb: number; cpus: number };
+  /** Full paths of programs by their usual names. */
+  programs: ReadonlyMap<string, string>;
+}
+
+/** The configuration of a host without `hvlab.yaml`. */
+export const DEFAULT_CONFIG: Config = {
+  file: null,
+  state: null,
+  driver: null,
+  images: [],
+  policy: {
+    mode: "standard",
+    deny: { classes: [], tools: [] },
+    vms: null,
+    folders: null,
+    exec_without_plan: [],
+    plan_for_exec_on_command_line: false,
+  },
+  limits: { vms: 64, memory_mb: 1024 * 1024, cpus: 256, sandbox_ttl_s: 7 * 24 * 3600 },
+  defaults: { memory_mb: 512, cpus: 1 },
+  programs: new Map(),
+};

@@ -1,0 +1,34 @@
+/** What ran inside a guest, and what was copied in and out. */
+
+import * as z from "zod/mini";
+
+/** How a guest program ended, with its streams apart. A signal or a code over 255 stands here as it was. */
+export const ExecResult = z.object({
+  /** The program's own exit code; `null` when a signal ended it. */
+  exit_code: z.nullable(z.int()),
+  signal: z.optional(z.int()),
+  stdout: z.string(),
+  stderr: z.string(),
+  /** Given instead of faithful text when the bytes are not UTF-8. */
+  stdout_base64: z.optional(z.string()),
+  stderr_base64: z.optional(z.string()),
+  stdout_bytes: z.int(),
+  stderr_bytes: z.int(),
+  truncated: z.optional(z.boolean()),
+  /** Bytes that are missing from the texts above. */
+  dropped_bytes: z.optional(z.int()),
+  duration_ms: z.int(),
+  /** The way into the guest that was used. */
+  channel: z.string(),
+});
+export type ExecResult = z.infer<typeof ExecResult>;
+
+/** A finished copy; size and digest are of the bytes that arrived. */
+export const CopyResult = z.object({
+  source: z.string(),
+  destination: z.string(),
+  size_bytes: z.int(),
+  sha256: z.string(),
+  channel: z.string(),
+});
+export type CopyResult = z.infer<typeof CopyResult>;

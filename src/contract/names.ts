@@ -1,0 +1,40 @@
+/** Names and references that users give, with the rules that keep them safe as folder, socket and option text. */
+
+import * as z from "zod/mini";
+
+const CONTROL_CHARACTER = /\p{Cc}/u;
+const NAME_LIMIT = 255;
+
+function isName(text: string): boolean {
+  return text.length > 0 && text.length <= NAME_LIMIT && !CONTROL_CHARACTER.test(text) &&
+    text.trim() === text;
+}
+
+/**
+ * A VM's name: 1 to 255 characters, no control character, no white space at either end. Everything else is
+ * allowed, since names never become part of a path, an option or a script.
+ */
+export const VmName = z.string().check(
+  z.refine(isName, `a name has 1 to ${NAME_LIMIT} characters, no control character and no space at its ends`),
+);
+
+/** A VM by its id, its bare uuid or its exact name. */
+export const VmRef = z.string().check(
+  z.minLength(1),
+  z.maxLength(NAME_LIMIT + 1),
+  z.describe("VM id or exact name"),
+);
+
+/** An image's name: it is a folder's name, so letters, digits, dot, dash and underscore, at most 64. */
+export const ImageName = z.string().check(
+  z.regex(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    "an image name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit",
+  ),
+);
+
+/** A path on the host, or in a guest where the field says so. */
+export const Path = z.string().check(
+  z.minLength(1),
+  z.refine((text) => !text.includes("\0"), "a path holds no NUL character"),
+);

@@ -1,0 +1,84 @@
+/** Virtual machines. */
+
+import * as z from "zod/mini";
+
+/** What a VM can be observed to be. `unknown` means that it could not be seen, never that it is off. */
+export const VmState = z.enum([
+  "off",
+  "starting",
+  "running",
+  "pausing",
+  "paused",
+  "saving",
+  "saved",
+  "stopping",
+  "resetting",
+  "merging",
+  "crashed",
+  "io_error",
+  "unknown",
+]);
+export type VmState = z.infer<typeof VmState>;
+
+/** How far a VM must have come: each level is proved by a fresh look, `heartbeat` by a fresh guest operation. */
+export const ReadinessLevel = z.enum(["running", "heartbeat", "address", "login", "off", "crash"]);
+export type ReadinessLevel = z.infer<typeof ReadinessLevel>;
+
+/** `shutdown` asks the guest and never escalates; `button` presses the power button; `save` keeps memory on disk; `off` cuts the power. */
+export const StopMode = z.enum(["shutdown", "button", "save", "off"]);
+export type StopMode = z.infer<typeof StopMode>;
+
+/** A VM as it is seen now. Nothing here is remembered from a request. */
+export const Vm = z.object({
+  id: z.string(),
+  name: z.string(),
+  state: VmState,
+  /** Why the state is `unknown`, `crashed` or `io_error`, in one sentence. */
+  state_reason: z.optional(z.string()),
+  driver: z.string(),
+  /** Whether `sandbox create` or `sandbox run` made it. */
+  sandbox: z.boolean(),
+  /** Whether hvlab made or adopted it; only then may it be deleted by name. */
+  managed: z.boolean(),
+  image: z.optional(z.string()),
+  memory_mb: z.int(),
+  cpus: z.int(),
+  created_at: z.optional(z.string()),
+  /** How instructions run: `tcg` is emulation. Known only while it runs. */
+  acceleration: z.optional(z.string()),
+  pid: z.optional(z.int()),
+  /** When a sandbox's lease ends. */
+  expires_at: z.optional(z.string()),
+  /** True when the answer comes from a simulated host. */
+  simulated: z.optional(z.boolean()),
+});
+export type Vm = z.infer<typeof Vm>;
+
+/** What is known of something that hvlab left behind. */
+export const Orphan = z.object({
+  /** What it is: a sandbox whose lease or maker has ended, a folder without a readable record, a process without a VM. */
+  kind: z.enum([
+    "sandbox_expired",
+    "sandbox_abandoned",
+    "folder_without_record",
+    "runtime_folder",
+    "process",
+  ]),
+  id: z.string(),
+  name: z.optional(z.string()),
+  paths: z.array(z.string()),
+  pid: z.optional(z.int()),
+  size_bytes: z.int(),
+  reason: z.string(),
+});
+export type Orphan = z.infer<typeof Orphan>;
+
+/** What a removal really removed. */
+export const Removed = z.object({
+  id: z.string(),
+  name: z.optional(z.string()),
+  removed: z.boolean(),
+  files: z.array(z.string()),
+  warnings: z.optional(z.array(z.string())),
+});
+export type Removed = z.infer<typeof Removed>;

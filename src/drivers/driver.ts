@@ -1,0 +1,108 @@
+/** What a driver must do and may do. The tools read `features` and never ask which driver it is. */
+
+import type { Finding } from "../contract/finding.ts";
+import type { Image } from "../contract/image.ts";
+import type { Loss } from "../contract/plan.ts";
+import type { Progress } from "../contract/operation.ts";
+import type { Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
+import type { GuestChannel } from "../guest/channel.ts";
+
+/** Abilities that not every driver has. A tool names the one that it needs; the pipeline answers `hv.unsupported` without it. */
+export type Feature = "vms" | "images" | "sandboxes" | "guest";
+
+/** What every changing method gets: the end of its time and a place for progress. */
+export interface CallScope {
+  readonly signal: AbortSignal;
+  readonly progress: (progress: Progress) => void;
+}
+
+/** A VM to be made. Sizes are real; defaults have been applied. */
+export interface VmSpec {
+  name: string;
+  image: string;
+  memory_mb: number;
+  cpus: number;
+}
+
+/** A sandbox to be made: a VM that is disposable by construction and lives by its lease. */
+export interface SandboxSpec extends VmSpec {
+  ttl_s: number;
+  /** Ends the machine with this process, even when it is killed. For `sandbox run` without `--keep`. */
+  tiedToUs: boolean;
+}
+
+/** An image to be taken in. Paths are of files on this host; they are copied, never moved. */
+export interface ImageSource {
+  name: string;
+  disk?: string;
+  kernel?: string;
+  fast_kernel?: string;
+  initrd?: string;
+  append?: string;
+}
+
+/** VMs seen, and what could not be read on the way. */
+export interface VmListing {
+  vms: Vm[];
+  warnings: string[];
+}
+
+/** Machines. Ids are `vm-<uuid>`; every method on an unknown id fails with `hv.not_found`. */
+export interface VmAbilities {
+  /** All VMs, each observed now. A VM whose record is damaged is a warning, never a silent gap. */
+  list(signal: AbortSignal): Promise<VmListing>;
+  get(id: string, signal: AbortSignal): Promise<Vm>;
+  /** Makes a VM that is off. Fails with `hv.conflict` when the name is taken; a failure leaves nothing behind. */
+  create(spec: VmSpec, scope: CallScope): Promise<string>;
+  /** Powers on and returns once the machine runs. On a running VM it does nothing. A second start at the same time is `hv.conflict`. */
+  start(id: string, scope: CallScope): Promise<void>;
+  /** Brings the VM to `off` (or `saved`) and returns once it is there. On a VM that is off it does nothing. */
+  stop(id: string, mode: StopMode, scope: CallScope): Promise<void>;
+  /** What `remove` would take away. */
+  losses(id: string, signal: AbortSignal): Promise<Loss[]>;
+  /** Powers off if needed and removes everything that belongs to the VM. */
+  remove(id: string, scope: CallScope): Promise<Removed>;
+  /** What hvlab left behind: found by record, runtime folder and process, each observed now. */
+  orphans(signal: AbortSignal): Promise<Orphan[]>;
+  /** Removes one orphan after looking at it again; what has come to life meanwhile stays. */
+  removeOrphan(orphan: Orphan, scope: CallScope): Promise<Removed>;
+}
+
+/** Disposable machines. They are VMs too: `vms` lists them and stops them. */
+export interface SandboxAbilities {
+  /** Makes and powers on a sandbox. A failure leaves nothing behind. */
+  create(spec: SandboxSpec, scope: CallScope): Promise<string>;
+  /** Removes sandboxes whose lease has run out or whose maker has died. Called before every change. */
+  sweep(scope: CallScope): Promise<Removed[]>;
+}
+
+/** Images on this host. */
+export interface ImageAbilities {
+  list(signal: AbortSignal): Promise<{ images: Image[]; warnings: string[] }>;
+  get(name: string, signal: AbortSignal): Promise<Image>;
+  /** Copies, checks and digests the files. Fails with `hv.conflict` when the name is taken. */
+  import(source: ImageSource, scope: CallScope): Promise<Image>;
+}
+
+/** One kind of hypervisor on this host. */
+export interface Driver {
+  readonly name: string;
+  readonly features: ReadonlySet<Feature>;
+  readonly vms: VmAbilities;
+  /** Present when `features` has `sandboxes`. */
+  readonly sandboxes?: SandboxAbilities;
+  /** Present when `features` has `images`. */
+  readonly images?: ImageAbilities;
+
+  /** The ways into a VM's guest that this driver brings, best first. */
+  channels(vm: Vm): GuestChannel[];
+
+  /** Whether the guest has reported a crash; `undefined` while it has not. */
+  crash(id: string, signal: AbortSignal): Promise<{ reason: string } | undefined>;
+
+  /** Looks whether this host can do the driver's work. Changes nothing and never throws for a finding. */
+  diagnose(signal: AbortSignal): Promise<Finding[]>;
+
+  /** Gives back what the driver holds open in this process. VMs live on. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,60 @@
+/** What a way into a guest must do, whichever way it is: QEMU's agent, PowerShell Direct, SSH. */
+
+/** Where bytes of a stream go as they come. A sink that waits holds the guest program back. */
+export type ByteSink = (bytes: Uint8Array) => Promise<void>;
+
+/** Where bytes come from; `null` ends them. */
+export type ByteFeed = () => Promise<Uint8Array | null>;
+
+/** A program to run in a guest. `argv` arrives byte for byte; no shell reads it. */
+export interface GuestCommand {
+  argv: readonly string[];
+  /** The folder that it starts in; the channel's own when left out. */
+  cwd?: string;
+  /** Variables added to the guest's own environment. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** How a guest program ended: one of the two is `null`. */
+export interface GuestExit {
+  exit_code: number | null;
+  signal: number | null;
+}
+
+/**
+ * A way into one guest. Every method is bounded by its signal and rejects with the signal's reason. Failures are
+ * `hv.guest_not_ready` (nobody answers yet), `hv.guest_denied` (the guest forbids it), `hv.guest_auth`,
+ * `hv.guest_identity`, `hv.guest_crashed`, `hv.not_found` (no such program or file) and `hv.outcome_unknown`
+ * (the link broke after a request that changes something).
+ */
+export interface GuestChannel {
+  /** Its name in results: `agent`, `ssh`, `psdirect`. */
+  readonly name: string;
+
+  /** Proves by a fresh round trip that the guest answers. */
+  ping(signal: AbortSignal): Promise<void>;
+
+  /**
+   * Runs a program to its end; its streams go apart to the sinks, whole and in order. When the signal aborts, the
+   * program and its children in the guest are ended before the call rejects.
+   */
+  exec(
+    command: GuestCommand,
+    sinks: { stdout: ByteSink; stderr: ByteSink },
+    signal: AbortSignal,
+  ): Promise<GuestExit>;
+
+  /** Writes a guest file whole, making its parent folder; an existing one is replaced only when `overwrite` is set. */
+  writeFile(
+    path: string,
+    feed: ByteFeed,
+    options: { overwrite: boolean; mode?: number },
+    signal: AbortSignal,
+  ): Promise<void>;
+
+  /** Reads a guest file whole into the sink. */
+  readFile(path: string, sink: ByteSink, signal: AbortSignal): Promise<void>;
+
+  /** Gives the connection back; the channel may be used again. */
+  close(): void;
+}

@@ -1,0 +1,36 @@
+/** The real {@link Host}. */
+
+import { systemClock } from "./clock.ts";
+import { DenoEnvironment } from "./environment.ts";
+import { denoFiles } from "./files.ts";
+import type { Host, OperatingSystem } from "./host.ts";
+import { FileLocks } from "./locks.ts";
+import { denoMachine } from "./machine.ts";
+import { denoPermissions } from "./permissions.ts";
+import { DenoProcesses } from "./processes.ts";
+import { denoSockets } from "./sockets.ts";
+
+/**
+ * Opens the door to the real machine; touches nothing by itself. `programs` maps usual program names to the
+ * full paths that the configuration gives for them.
+ */
+export function openDenoHost(programs: ReadonlyMap<string, string> = new Map()): Host {
+  const os = thisOperatingSystem();
+  const environment = new DenoEnvironment(os);
+  return {
+    os,
+    clock: systemClock,
+    environment,
+    files: denoFiles,
+    locks: new FileLocks(systemClock),
+    machine: denoMachine,
+    permissions: denoPermissions,
+    processes: new DenoProcesses(os, () => environment.get("PATH"), programs),
+    sockets: denoSockets,
+  };
+}
+
+function thisOperatingSystem(): OperatingSystem {
+  const { os } = Deno.build;
+  return os === "windows" || os === "darwin" ? os : "linux";
+}

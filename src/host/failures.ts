@@ -1,0 +1,69 @@
+/** What the operating system refuses, in the words and codes of hvlab. */
+
+import { HvError } from "../base/errors.ts";
+
+/** Turns an error of a file operation into a coded one that names the action and the path. */
+export function fileFailure(error: unknown, action: string, path: string): HvError {
+  if (error instanceof HvError) return error;
+  const context = { path };
+  const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof Deno.errors.NotFound) {
+    return new HvError("hv.not_found", `Cannot ${action} "${path}": it does not exist`, {
+      hint: "Check the path",
+      context,
+      cause: error,
+    });
+  }
+  if (error instanceof Deno.errors.AlreadyExists) {
+    return new HvError("hv.conflict", `Cannot ${action} "${path}": it exists already`, {
+      hint: "Choose another path, or remove the existing one first",
+      context: { ...context, wanted: "absent", found: "present" },
+      cause: error,
+    });
+  }
+  if (error instanceof Deno.errors.NotCapable) {
+    return new HvError("hv.permission", `Cannot ${action} "${path}": hvlab runs without that permission`, {
+      hint: "Start hvlab with its own launcher, which grants what it needs",
+      context,
+      cause: error,
+    });
+  }
+  if (error instanceof Deno.errors.PermissionDenied) {
+    return new HvError("hv.permission", `Cannot ${action} "${path}": the operating system refuses it`, {
+      hint: "Give this user access to the path, or choose another path",
+      context,
+      cause: error,
+    });
+  }
+  if (text.includes("os error 28") || text.includes("os error 112")) {
+    return new HvError("hv.io", `Cannot ${action} "${path}": the disk is full`, {
+      hint: "Free some space; `hvlab vm orphans` shows what hvlab itself left behind",
+      context: { ...context, reason: "disk_full" },
+      cause: error,
+    });
+  }
+  return new HvError("hv.io", `Cannot ${action} "${path}": ${text}`, { context, cause: error });
+}
+
+/** The failure of starting a program: missing, or refused by the run list or by the system. */
+export function programFailure(error: unknown, program: string): HvError {
+  if (error instanceof HvError) return error;
+  const context = { program };
+  if (error instanceof Deno.errors.NotFound) {
+    return new HvError("hv.unavailable", `Cannot run "${program}": it is not installed or not on PATH`, {
+      hint: `Install "${program}", or name its place under "programs" in hvlab.yaml`,
+      context,
+      retryable: false,
+      cause: error,
+    });
+  }
+  if (error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied) {
+    return new HvError("hv.permission", `Cannot run "${program}": hvlab may not start it`, {
+      hint: "Put it on PATH under its usual name, and check that it is executable",
+      context,
+      cause: error,
+    });
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  return new HvError("hv.io", `Cannot run "${program}": ${text}`, { context, cause: error });
+}

@@ -1,0 +1,235 @@
+/** Files and folders. */
+
+import { dirname } from "node:path";
+import { fileFailure } from "./failures.ts";
+
+/** What a path names, without following a symbolic link. */
+export type EntryKind = "file" | "folder" | "link" | "other";
+
+export interface FolderEntry {
+  name: string;
+  kind: EntryKind;
+}
+
+export interface FileFacts {
+  kind: EntryKind;
+  size_bytes: number;
+  /** Bytes that the file really takes on disk; `null` where the platform does not tell. */
+  allocated_bytes: number | null;
+  /** Milliseconds since 1970; `null` where the platform does not tell. */
+  modified: number | null;
+}
+
+/** An open file that is read at positions, synchronously: page-wise readers need 2 us a read, not 100. */
+export interface RandomAccessFile extends Disposable {
+  readonly size: number;
+  /** Reads up to `length` bytes at `offset`; fewer come back only at the end of the file. */
+  read(offset: number, length: number): Uint8Array;
+  close(): void;
+}
+
+/** A file being written from start to end. */
+export interface FileWriter extends Disposable {
+  write(bytes: Uint8Array): Promise<void>;
+  /** Brings what was written to the disk itself. */
+  sync(): Promise<void>;
+  close(): void;
+}
+
+export interface Files {
+  readText(path: string): Promise<string>;
+  /** The text, or `undefined` when there is no such file. Every other failure is thrown. */
+  readTextIfPresent(path: string): Promise<string | undefined>;
+  /** The facts, or `undefined` when nothing is there. `follow` looks through a symbolic link. */
+  stat(path: string, options?: { follow?: boolean }): Promise<FileFacts | undefined>;
+  list(folder: string): Promise<FolderEntry[]>;
+  realPath(path: string): Promise<string>;
+  open(path: string): RandomAccessFile;
+  /** Opens for writing; an existing file is refused unless `overwrite` is given. */
+  create(path: string, options?: { overwrite?: boolean; mode?: number }): Promise<FileWriter>;
+  /** Writes whole or not at all: a temporary file beside the path, brought to disk, then renamed over it. */
+  writeAtomically(path: string, text: string): Promise<void>;
+  copy(from: string, to: string): Promise<void>;
+  rename(from: string, to: string): Promise<void>;
+  makeFolder(path: string, options?: { mode?: number }): Promise<void>;
+  makeReadOnly(path: string): Promise<void>;
+  /** Removes a file or a whole folder; what is not there counts as removed. */
+  remove(path: string): Promise<void>;
+  /** A new empty folder that the caller removes. */
+  makeTemporaryFolder(prefix: string): Promise<string>;
+}
+
+export const denoFiles: Files = {
+  async readText(path) {
+    return await attempt("read", path, () => Deno.readTextFile(path));
+  },
+
+  async readTextIfPresent(path) {
+    try {
+      return await Deno.readTextFile(path);
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw fileFailure(error, "read", path);
+    }
+  },
+
+  async stat(path, { follow = false } = {}) {
+    try {
+      return factsOf(await (follow ? Deno.stat(path) : Deno.lstat(path)));
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw fileFailure(error, "look at", path);
+    }
+  },
+
+  async list(folder) {
+    return await attempt("list", folder, async () => {
+      const entries: FolderEntry[] = [];
+      for await (const entry of Deno.readDir(folder)) {
+        entries.push({ name: entry.name, kind: kindOf(entry) });
+      }
+      return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    });
+  },
+
+  async realPath(path) {
+    return await attempt("resolve", path, () => Deno.realPath(path));
+  },
+
+  open: openForReading,
+
+  async create(path, { overwrite = false, mode = 0o600 } = {}) {
+    const file = await attempt("write", path, () =>
+      Deno.open(path, {
+        write: true,
+        mode,
+        ...(overwrite ? { create: true, truncate: true } : { createNew: true }),
+      }));
+    return writerOf(file, path);
+  },
+
+  async writeAtomically(path, text) {
+    const temporary = `${path}.${Deno.pid}.${crypto.randomUUID().slice(0, 8)}.new`;
+    await attempt("write", path, async () => {
+      try {
+        using file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
+        await writeAll(file, new TextEncoder().encode(text));
+        await file.sync();
+        await Deno.rename(temporary, path);
+      } catch (error) {
+        await Deno.remove(temporary).catch(() => {});
+        throw error;
+      }
+    });
+  },
+
+  async copy(from, to) {
+    await attempt("copy", from, () => Deno.copyFile(from, to));
+  },
+
+  async rename(from, to) {
+    await attempt("rename", from, () => Deno.rename(from, to));
+  },
+
+  async makeFolder(path, { mode = 0o700 } = {}) {
+    await attempt("make the folder", path, () => Deno.mkdir(path, { recursive: true, mode }));
+  },
+
+  async makeReadOnly(path) {
+    if (Deno.build.os === "windows") return;
+    await attempt("make read-only", path, () => Deno.chmod(path, 0o444));
+  },
+
+  async remove(path) {
+    try {
+      await Deno.remove(path, { recursive: true });
+    } catch (error) {
+      if (!isAbsent(error)) throw fileFailure(error, "remove", path);
+    }
+  },
+
+  async makeTemporaryFolder(prefix) {
+    return await attempt("make a folder in", dirname(prefix), () => Deno.makeTempDir({ prefix }));
+  },
+};
+
+async function attempt<T>(action: string, path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw fileFailure(error, action, path);
+  }
+}
+
+/** A parent that is a file (ENOTDIR, os error 20) means absence just as a missing parent does. */
+function isAbsent(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
+}
+
+function kindOf(entry: { isFile: boolean; isDirectory: boolean; isSymlink: boolean }): EntryKind {
+  if (entry.isSymlink) return "link";
+  if (entry.isDirectory) return "folder";
+  return entry.isFile ? "file" : "other";
+}
+
+const STAT_BLOCK_BYTES = 512;
+
+function factsOf(info: Deno.FileInfo): FileFacts {
+  return {
+    kind: kindOf(info),
+    size_bytes: info.size,
+    allocated_bytes: info.blocks === null ? null : info.blocks * STAT_BLOCK_BYTES,
+    modified: info.mtime?.getTime() ?? null,
+  };
+}
+
+function openForReading(path: string): RandomAccessFile {
+  try {
+    const file = Deno.openSync(path, { read: true });
+    const size = file.statSync().size;
+    const close = (): void => file.close();
+    return {
+      size,
+      read: (offset, length) => readAt(file, path, offset, length),
+      close,
+      [Symbol.dispose]: close,
+    };
+  } catch (error) {
+    throw fileFailure(error, "open", path);
+  }
+}
+
+function readAt(file: Deno.FsFile, path: string, offset: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  try {
+    file.seekSync(offset, Deno.SeekMode.Start);
+    let filled = 0;
+    while (filled < length) {
+      const count = file.readSync(bytes.subarray(filled));
+      if (count === null) break;
+      filled += count;
+    }
+    return bytes.subarray(0, filled);
+  } catch (error) {
+    throw fileFailure(error, "read", path);
+  }
+}
+
+function writerOf(file: Deno.FsFile, path: string): FileWriter {
+  let open = true;
+  const close = (): void => {
+    if (open) file.close();
+    open = false;
+  };
+  return {
+    write: (bytes) => attempt("write", path, () => writeAll(file, bytes)),
+    sync: () => attempt("write", path, () => file.sync()),
+    close,
+    [Symbol.dispose]: close,
+  };
+}
+
+async function writeAll(file: Deno.FsFile, bytes: Uint8Array): Promise<void> {
+  let written = 0;
+  while (written < bytes.length) written += await file.write(bytes.subarray(written));
+}

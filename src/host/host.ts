@@ -1,0 +1,26 @@
+/** The one door to the outside: everything that hvlab does beyond its own memory goes through a {@link Host}. */
+
+import type { Clock } from "../base/clock.ts";
+import type { Environment } from "./environment.ts";
+import type { Files } from "./files.ts";
+import type { Locks } from "./locks.ts";
+import type { Machine } from "./machine.ts";
+import type { Permissions } from "./permissions.ts";
+import type { Processes } from "./processes.ts";
+import type { Sockets } from "./sockets.ts";
+
+/** The operating systems that hvlab runs on. */
+export type OperatingSystem = "linux" | "darwin" | "windows";
+
+/** The outside world in parts. Tests put a scripted one in its place. */
+export interface Host {
+  readonly os: OperatingSystem;
+  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly files: Files;
+  readonly locks: Locks;
+  readonly machine: Machine;
+  readonly permissions: Permissions;
+  readonly processes: Processes;
+  readonly sockets: Sockets;
+}

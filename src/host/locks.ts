@@ -1,0 +1,59 @@
+/** Locks between processes, kept by the kernel on files: they end with the process that holds them. */
+
+import { dirname } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import { fileFailure } from "./failures.ts";
+
+/** A held lock; `using` gives it back. */
+export interface Lock extends Disposable {
+  /** Gives the lock back; a second call does nothing. */
+  release(): void;
+}
+
+export interface Locks {
+  /** Takes the lock, or answers `undefined` at once when another process or call holds it. */
+  tryTake(path: string): Promise<Lock | undefined>;
+  /** Waits until the lock is free; rejects with the signal's reason when that aborts first. */
+  take(path: string, signal?: AbortSignal): Promise<Lock>;
+}
+
+/** Between two looks at a taken lock: long enough to cost nothing, short beside any VM operation. */
+const LOOK_AGAIN_MS = 5;
+
+export class FileLocks implements Locks {
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async tryTake(path: string): Promise<Lock | undefined> {
+    try {
+      await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const file = await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
+      if (await file.tryLock(true)) return heldLock(file);
+      file.close();
+      return undefined;
+    } catch (error) {
+      throw fileFailure(error, "lock", path);
+    }
+  }
+
+  async take(path: string, signal?: AbortSignal): Promise<Lock> {
+    for (;;) {
+      const lock = await this.tryTake(path);
+      if (lock !== undefined) return lock;
+      await this.#clock.sleep(LOOK_AGAIN_MS, signal);
+    }
+  }
+}
+
+function heldLock(file: Deno.FsFile): Lock {
+  let held = true;
+  const release = (): void => {
+    if (!held) return;
+    held = false;
+    file.close();
+  };
+  return { release, [Symbol.dispose]: release };
+}

@@ -1,0 +1,46 @@
+/**
+ * Facts about running processes, asked from `ps`: Deno refuses procfs unless every permission is granted
+ * (measured on Deno 2.9.6).
+ */
+
+import { HvError } from "../base/errors.ts";
+import type { Processes } from "./processes.ts";
+
+export interface ProcessFacts {
+  pid: number;
+  /** When it started, to the second, as `ps` prints it; with the pid it identifies a process across pid reuse. */
+  started: string;
+  /** The command line, words joined by spaces. */
+  args: string;
+}
+
+/** `lstart` is always 24 characters: `Sun Nov 29 20:02:53 2026`. */
+const LINE = /^\s*(\d+)\s+(\S+)\s+(.{24})\s(.*)$/;
+
+/** Asks `ps` for the selected processes; zombies are left out, since nothing of them runs any more. */
+export async function readProcessTable(
+  processes: Pick<Processes, "run">,
+  selection: readonly string[],
+): Promise<ProcessFacts[]> {
+  const finished = await processes.run("ps", [...selection, "-ww", "-o", "pid=,stat=,lstart=,args="], {
+    env: { LC_ALL: "C" },
+  });
+  const stderr = new TextDecoder().decode(finished.stderr).trim();
+  if (finished.code > 1 || stderr !== "") {
+    throw new HvError("hv.io", `Cannot list processes: ps ended with code ${finished.code}`, {
+      context: { stderr },
+    });
+  }
+  return parseProcessTable(new TextDecoder().decode(finished.stdout));
+}
+
+/** Reads the output of `ps -o pid=,stat=,lstart=,args=`. */
+export function parseProcessTable(text: string): ProcessFacts[] {
+  const table: ProcessFacts[] = [];
+  for (const line of text.split("\n")) {
+    const [, pid, state, started, args] = LINE.exec(line) ?? [];
+    if (pid === undefined || state === undefined || started === undefined || args === undefined) continue;
+    if (!state.startsWith("Z")) table.push({ pid: Number(pid), started, args });
+  }
+  return table;
+}

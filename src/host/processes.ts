@@ -1,0 +1,141 @@
+/** Programs: run to the end, started for longer, looked up and ended. Arguments are vectors, never command text. */
+
+import { basename, delimiter, join } from "node:path";
+import { HvError } from "../base/errors.ts";
+import type { OperatingSystem } from "./host.ts";
+import { programFailure } from "./failures.ts";
+import { type ProcessFacts, readProcessTable } from "./process_table.ts";
+import type { ChildProcess, SpawnOptions } from "./spawn.ts";
+
+/** How a program ended and what it printed. */
+export interface Finished {
+  /** The exit code; 128 plus the signal number when a signal ended it. */
+  code: number;
+  signal: string | null;
+  stdout: Uint8Array;
+  stderr: Uint8Array;
+}
+
+export interface RunOptions {
+  stdin?: Uint8Array;
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Ends the program (SIGTERM) when it aborts; the call then rejects with the signal's reason. */
+  signal?: AbortSignal;
+}
+
+export interface Processes {
+  /** Runs a program to its end. A non-zero exit code is an answer, not an error. */
+  run(program: string, args: readonly string[], options?: RunOptions): Promise<Finished>;
+  /** Starts a program in a process group of its own, to live on its own or to be watched. */
+  start(program: string, args: readonly string[], options: SpawnOptions): Promise<ChildProcess>;
+  /** Where a program stands on PATH or under the configured name; `undefined` when it is not there. */
+  find(program: string): Promise<string | undefined>;
+  /** The facts of one process; `undefined` when there is none. A zombie counts as gone. */
+  describe(pid: number): Promise<ProcessFacts | undefined>;
+  /** All processes of this machine whose program has the given name. */
+  list(programName: string): Promise<ProcessFacts[]>;
+  /** Sends a signal; answers false when there is no such process. */
+  kill(pid: number, signal: "TERM" | "KILL"): Promise<boolean>;
+}
+
+export class DenoProcesses implements Processes {
+  readonly #os: OperatingSystem;
+  readonly #path: () => string | undefined;
+  /** Programs that the configuration names: usual name to full path. */
+  readonly #named: ReadonlyMap<string, string>;
+
+  constructor(
+    os: OperatingSystem,
+    path: () => string | undefined,
+    named: ReadonlyMap<string, string> = new Map(),
+  ) {
+    this.#os = os;
+    this.#path = path;
+    this.#named = named;
+  }
+
+  async run(program: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    const { stdin, cwd, env, signal } = options;
+    signal?.throwIfAborted();
+    try {
+      await using child = new Deno.Command(this.#resolve(program), {
+        args: [...args],
+        stdin: stdin === undefined ? "null" : "piped",
+        stdout: "piped",
+        stderr: "piped",
+        ...(cwd === undefined ? {} : { cwd }),
+        ...(env === undefined ? {} : { env }),
+        ...(signal === undefined ? {} : { signal }),
+      }).spawn();
+      const fed = stdin === undefined ? Promise.resolve() : feed(child.stdin, stdin);
+      const [output] = await Promise.all([child.output(), fed]);
+      signal?.throwIfAborted();
+      return { code: output.code, signal: output.signal, stdout: output.stdout, stderr: output.stderr };
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw programFailure(error, program);
+    }
+  }
+
+  async start(program: string, args: readonly string[], options: SpawnOptions): Promise<ChildProcess> {
+    const { spawnLasting } = await import("./spawn.ts");
+    return await spawnLasting(this.#resolve(program), args, options);
+  }
+
+  async find(program: string): Promise<string | undefined> {
+    const named = this.#named.get(program);
+    if (named !== undefined) return (await isFile(named)) ? named : undefined;
+    const suffixes = this.#os === "windows" && !program.includes(".") ? [".exe", ".cmd"] : [""];
+    for (const folder of (this.#path() ?? "").split(delimiter)) {
+      if (folder === "") continue;
+      for (const suffix of suffixes) {
+        const path = join(folder, program + suffix);
+        if (await isFile(path)) return path;
+      }
+    }
+    return undefined;
+  }
+
+  async describe(pid: number): Promise<ProcessFacts | undefined> {
+    if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
+    return (await readProcessTable(this, ["-p", String(pid)])).find((facts) => facts.pid === pid);
+  }
+
+  async list(programName: string): Promise<ProcessFacts[]> {
+    const all = await readProcessTable(this, ["-e"]);
+    return all.filter((facts) => basename(facts.args.split(" ", 1)[0] ?? "") === programName);
+  }
+
+  async kill(pid: number, signal: "TERM" | "KILL"): Promise<boolean> {
+    if (!Number.isSafeInteger(pid) || pid <= 1) {
+      throw new HvError("hv.internal", `Refused to signal the process "${pid}"`);
+    }
+    const finished = this.#os === "windows"
+      ? await this.run("taskkill.exe", ["/PID", String(pid), ...(signal === "KILL" ? ["/F"] : [])])
+      : await this.run("kill", [`-${signal}`, String(pid)]);
+    return finished.code === 0;
+  }
+
+  #resolve(program: string): string {
+    return this.#named.get(program) ?? program;
+  }
+}
+
+async function feed(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
+  const writer = stdin.getWriter();
+  try {
+    await writer.write(bytes);
+    await writer.close();
+  } catch {
+    // The program closed its input before reading all of it; its exit code tells the rest.
+  }
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isFile;
+  } catch {
+    return false;
+  }
+}

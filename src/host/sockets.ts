@@ -1,0 +1,98 @@
+/** Sockets: unix ones to QEMU's monitors and agents, TCP ones to forwarded ports. */
+
+import { HvError } from "../base/errors.ts";
+
+/** A connected stream socket. */
+export interface Connection extends Disposable {
+  /** The next bytes; `null` at the end of the stream, and after a reset by the other side. */
+  read(): Promise<Uint8Array | null>;
+  write(bytes: Uint8Array): Promise<void>;
+  close(): void;
+}
+
+export interface Sockets {
+  /** Connects to a unix socket; `undefined` when nobody listens there or nothing is there. */
+  connectUnix(path: string): Promise<Connection | undefined>;
+  /** Connects to a TCP port; `undefined` when nobody listens there. */
+  connectTcp(hostname: string, port: number): Promise<Connection | undefined>;
+  /** Whether a TCP port can be bound right now. */
+  isPortFree(hostname: string, port: number): boolean;
+}
+
+const READ_BYTES = 64 * 1024;
+
+export const denoSockets: Sockets = {
+  async connectUnix(path) {
+    try {
+      return connectionOf(await Deno.connect({ transport: "unix", path }));
+    } catch (error) {
+      return refusedOrThrow(error, path);
+    }
+  },
+
+  async connectTcp(hostname, port) {
+    try {
+      return connectionOf(await Deno.connect({ hostname, port }));
+    } catch (error) {
+      return refusedOrThrow(error, `${hostname}:${port}`);
+    }
+  },
+
+  isPortFree(hostname, port) {
+    try {
+      Deno.listen({ hostname, port }).close();
+      return true;
+    } catch (error) {
+      if (error instanceof Deno.errors.AddrInUse) return false;
+      throw socketFailure(error, `${hostname}:${port}`);
+    }
+  },
+};
+
+function connectionOf(connection: Deno.Conn): Connection {
+  let open = true;
+  const close = (): void => {
+    if (open) connection.close();
+    open = false;
+  };
+  return {
+    async read() {
+      const buffer = new Uint8Array(READ_BYTES);
+      try {
+        const count = await connection.read(buffer);
+        return count === null ? null : buffer.subarray(0, count);
+      } catch (error) {
+        if (isEnded(error)) return null;
+        throw error;
+      }
+    },
+    async write(bytes) {
+      let written = 0;
+      while (written < bytes.length) written += await connection.write(bytes.subarray(written));
+    },
+    close,
+    [Symbol.dispose]: close,
+  };
+}
+
+/** Our own close and a peer's reset end the stream; QEMU's death shows as either (measured on QEMU 7.2). */
+function isEnded(error: unknown): boolean {
+  return error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted ||
+    error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe;
+}
+
+function refusedOrThrow(error: unknown, address: string): undefined {
+  if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.ConnectionRefused) {
+    return undefined;
+  }
+  throw socketFailure(error, address);
+}
+
+function socketFailure(error: unknown, address: string): HvError {
+  const denied = error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied;
+  const text = error instanceof Error ? error.message : String(error);
+  return new HvError(denied ? "hv.permission" : "hv.io", `Cannot connect to "${address}": ${text}`, {
+    context: { address },
+    cause: error,
+  });
+}

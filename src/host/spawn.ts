@@ -1,0 +1,63 @@
+/** Starting programs that outlive a call, or whose life is tied to ours. */
+
+import { type ChildProcess as NodeChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { programFailure } from "./failures.ts";
+
+export interface SpawnOptions {
+  /** Where its stdout and stderr go: a file that is appended to. */
+  logFile: string;
+  /** Ends the program with ours, even when ours is killed: it is started under `setpriv --pdeathsig KILL`. */
+  tiedToUs?: boolean;
+}
+
+/** A started program. */
+export interface ChildProcess {
+  readonly pid: number;
+  /** Resolves when it has ended; never rejects. */
+  readonly ended: Promise<{ code: number | null; signal: string | null }>;
+  /** Stops waiting for it, so that our own end does not wait for its end. */
+  forget(): void;
+}
+
+/**
+ * Starts a program detached, with its output in a file. Node's spawn serves here because Deno's own types
+ * refuse a file descriptor for stdout.
+ */
+export function spawnLasting(
+  program: string,
+  args: readonly string[],
+  { logFile, tiedToUs = false }: SpawnOptions,
+): Promise<ChildProcess> {
+  const [file, argv] = tiedToUs
+    ? ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]] as const
+    : [program, args] as const;
+  const log = openSync(logFile, "a", 0o600);
+  let child: NodeChildProcess;
+  try {
+    child = spawn(file, [...argv], { detached: true, stdio: ["ignore", log, log] });
+  } catch (error) {
+    return Promise.reject(programFailure(error, program));
+  } finally {
+    closeSync(log);
+  }
+  return new Promise((resolve, reject) => {
+    const ended = new Promise<{ code: number | null; signal: string | null }>((settle) => {
+      child.once("exit", (code, signal) => settle({ code, signal }));
+      child.once("error", () => settle({ code: null, signal: null }));
+    });
+    child.once("error", (error) => reject(programFailure(asDenoError(error), program)));
+    child.once("spawn", () => {
+      const { pid } = child;
+      if (pid === undefined) return reject(programFailure(new Error("it has no process id"), program));
+      resolve({ pid, ended, forget: () => child.unref() });
+    });
+  });
+}
+
+function asDenoError(error: Error): Error {
+  const code = "code" in error ? error.code : undefined;
+  if (code === "ENOENT") return new Deno.errors.NotFound(error.message);
+  if (code === "EACCES" || code === "EPERM") return new Deno.errors.PermissionDenied(error.message);
+  return error;
+}

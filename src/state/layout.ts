@@ -1,0 +1,41 @@
+/** Where things stand in the state folder. */
+
+import { join } from "node:path";
+
+/** One state folder. Paths only: nothing is made by asking. */
+export class StateFolder {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /** The SQLite database of operations, plans, the audit trail and cached findings. */
+  get database(): string {
+    return join(this.root, "hvlab.db");
+  }
+
+  /** One folder per VM; all that a VM owns lies in its own. */
+  get vms(): string {
+    return join(this.root, "vms");
+  }
+
+  vm(id: string): string {
+    return join(this.vms, id);
+  }
+
+  /** Where images lie unless the configuration names other folders. */
+  get images(): string {
+    return join(this.root, "images");
+  }
+
+  /** Locks that are not one VM's own: names, image imports. */
+  get locks(): string {
+    return join(this.root, "locks");
+  }
+
+  /** Whole results that were too long for an answer. */
+  get results(): string {
+    return join(this.root, "results");
+  }
+}

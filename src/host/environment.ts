@@ -1,6 +1,6 @@
 /** Environment variables and the platform's usual folders. */
 
-import { join } from "node:path";
+import { joinPath } from "../base/paths.ts";
 import { HvError } from "../base/errors.ts";
 import type { OperatingSystem } from "./host.ts";
 
@@ -35,20 +35,22 @@ export class DenoEnvironment implements Environment {
   }
 
   configFolder(): string {
-    if (this.#os === "windows") return join(this.#require("APPDATA"), "hvlab");
-    if (this.#os === "darwin") return join(this.#home(), "Library", "Application Support", "hvlab");
-    return join(this.get("XDG_CONFIG_HOME") ?? join(this.#home(), ".config"), "hvlab");
+    if (this.#os === "windows") return joinPath(this.#require("APPDATA"), "hvlab");
+    if (this.#os === "darwin") return joinPath(this.#home(), "Library", "Application Support", "hvlab");
+    return joinPath(this.get("XDG_CONFIG_HOME") ?? joinPath(this.#home(), ".config"), "hvlab");
   }
 
   stateFolder(): string {
-    if (this.#os === "windows") return join(this.#require("LOCALAPPDATA"), "hvlab");
-    if (this.#os === "darwin") return join(this.#home(), "Library", "Application Support", "hvlab", "state");
-    return join(this.get("XDG_STATE_HOME") ?? join(this.#home(), ".local", "state"), "hvlab");
+    if (this.#os === "windows") return joinPath(this.#require("LOCALAPPDATA"), "hvlab");
+    if (this.#os === "darwin") {
+      return joinPath(this.#home(), "Library", "Application Support", "hvlab", "state");
+    }
+    return joinPath(this.get("XDG_STATE_HOME") ?? joinPath(this.#home(), ".local", "state"), "hvlab");
   }
 
   runtimeFolder(): string {
     const own = this.get("XDG_RUNTIME_DIR");
-    if (own !== undefined && own.length < 50) return join(own, "hvlab");
+    if (own !== undefined && own.length < 50) return joinPath(own, "hvlab");
     return `/tmp/hvlab-${Deno.uid() ?? 0}`;
   }
 

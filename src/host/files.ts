@@ -1,6 +1,6 @@
 /** Files and folders. */
 
-import { dirname } from "node:path";
+import { folderOf } from "../base/paths.ts";
 import { fileFailure } from "./failures.ts";
 
 /** What a path names, without following a symbolic link. */
@@ -149,7 +149,7 @@ export const denoFiles: Files = {
   },
 
   async makeTemporaryFolder(prefix) {
-    return await attempt("make a folder in", dirname(prefix), () => Deno.makeTempDir({ prefix }));
+    return await attempt("make a folder in", folderOf(prefix), () => Deno.makeTempDir({ prefix }));
   },
 };
 

@@ -1,6 +1,6 @@
 /** Locks between processes, kept by the kernel on files: they end with the process that holds them. */
 
-import { dirname } from "node:path";
+import { folderOf } from "../base/paths.ts";
 import type { Clock } from "../base/clock.ts";
 import { fileFailure } from "./failures.ts";
 
@@ -29,7 +29,7 @@ export class FileLocks implements Locks {
 
   async tryTake(path: string): Promise<Lock | undefined> {
     try {
-      await Deno.mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await Deno.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
       const file = await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
       if (await file.tryLock(true)) return heldLock(file);
       file.close();

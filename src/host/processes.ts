@@ -1,7 +1,7 @@
 /** Programs: run to the end, started for longer, looked up and ended. Arguments are vectors, never command text. */
 
-import { basename, delimiter, join } from "node:path";
 import { HvError } from "../base/errors.ts";
+import { joinPath, nameOf } from "../base/paths.ts";
 import type { OperatingSystem } from "./host.ts";
 import { programFailure } from "./failures.ts";
 import { type ProcessFacts, readProcessTable } from "./process_table.ts";
@@ -87,10 +87,10 @@ export class DenoProcesses implements Processes {
     const named = this.#named.get(program);
     if (named !== undefined) return (await isFile(named)) ? named : undefined;
     const suffixes = this.#os === "windows" && !program.includes(".") ? [".exe", ".cmd"] : [""];
-    for (const folder of (this.#path() ?? "").split(delimiter)) {
+    for (const folder of (this.#path() ?? "").split(this.#os === "windows" ? ";" : ":")) {
       if (folder === "") continue;
       for (const suffix of suffixes) {
-        const path = join(folder, program + suffix);
+        const path = joinPath(folder, program + suffix);
         if (await isFile(path)) return path;
       }
     }
@@ -104,7 +104,7 @@ export class DenoProcesses implements Processes {
 
   async list(programName: string): Promise<ProcessFacts[]> {
     const all = await readProcessTable(this, ["-e"]);
-    return all.filter((facts) => basename(facts.args.split(" ", 1)[0] ?? "") === programName);
+    return all.filter((facts) => nameOf(facts.args.split(" ", 1)[0] ?? "") === programName);
   }
 
   async kill(pid: number, signal: "TERM" | "KILL"): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** Where things stand in the state folder. */
 
-import { join } from "node:path";
+import { joinPath } from "../base/paths.ts";
 
 /** One state folder. Paths only: nothing is made by asking. */
 export class StateFolder {
@@ -12,30 +12,30 @@ export class StateFolder {
 
   /** The SQLite database of operations, plans, the audit trail and cached findings. */
   get database(): string {
-    return join(this.root, "hvlab.db");
+    return joinPath(this.root, "hvlab.db");
   }
 
   /** One folder per VM; all that a VM owns lies in its own. */
   get vms(): string {
-    return join(this.root, "vms");
+    return joinPath(this.root, "vms");
   }
 
   vm(id: string): string {
-    return join(this.vms, id);
+    return joinPath(this.vms, id);
   }
 
   /** Where images lie unless the configuration names other folders. */
   get images(): string {
-    return join(this.root, "images");
+    return joinPath(this.root, "images");
   }
 
   /** Locks that are not one VM's own: names, image imports. */
   get locks(): string {
-    return join(this.root, "locks");
+    return joinPath(this.root, "locks");
   }
 
   /** Whole results that were too long for an answer. */
   get results(): string {
-    return join(this.root, "results");
+    return joinPath(this.root, "results");
   }
 }

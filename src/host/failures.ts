@@ -35,7 +35,7 @@ export function fileFailure(error: unknown, action: string, path: string): HvErr
       cause: error,
     });
   }
-  if (text.includes("os error 28") || text.includes("os error 112")) {
+  if (text.includes("os error 28") || text.includes("os error 112") || text.startsWith("ENOSPC")) {
     return new HvError("hv.io", `Cannot ${action} "${path}": the disk is full`, {
       hint: "Free some space; `hvlab vm orphans` shows what hvlab itself left behind",
       context: { ...context, reason: "disk_full" },

@@ -18,6 +18,10 @@ export interface FileFacts {
   allocated_bytes: number | null;
   /** Milliseconds since 1970; `null` where the platform does not tell. */
   modified: number | null;
+  /** The owner's user id; `null` where the platform has none. */
+  owner: number | null;
+  /** The permission bits, such as 0o700; `null` where the platform has none. */
+  mode: number | null;
 }
 
 /** An open file that is read at positions, synchronously: page-wise readers need 2 us a read, not 100. */
@@ -180,6 +184,8 @@ function factsOf(info: Deno.FileInfo): FileFacts {
     size_bytes: info.size,
     allocated_bytes: info.blocks === null ? null : info.blocks * STAT_BLOCK_BYTES,
     modified: info.mtime?.getTime() ?? null,
+    owner: info.uid,
+    mode: info.mode === null ? null : info.mode & 0o777,
   };
 }
 

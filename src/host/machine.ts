@@ -11,6 +11,8 @@ export interface Machine {
   /** This process's identifier. */
   processId(): number;
   osRelease(): string;
+  /** The user that this process runs as; `null` where the platform has no such number. */
+  userId(): number | null;
 }
 
 const MIB = 1024 * 1024;
@@ -25,4 +27,5 @@ export const denoMachine: Machine = {
   architecture: () => Deno.build.arch,
   processId: () => Deno.pid,
   osRelease: () => Deno.osRelease(),
+  userId: () => Deno.uid(),
 };

@@ -2,7 +2,7 @@
 
 import { type ChildProcess as NodeChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { programFailure } from "./failures.ts";
+import { fileFailure, programFailure } from "./failures.ts";
 
 export interface SpawnOptions {
   /** Where its stdout and stderr go: a file that is appended to. */
@@ -32,7 +32,7 @@ export function spawnLasting(
   const [file, argv] = tiedToUs
     ? ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]] as const
     : [program, args] as const;
-  const log = openSync(logFile, "a", 0o600);
+  const log = openLog(logFile);
   let child: NodeChildProcess;
   try {
     child = spawn(file, [...argv], { detached: true, stdio: ["ignore", log, log] });
@@ -53,6 +53,14 @@ export function spawnLasting(
       resolve({ pid, ended, forget: () => child.unref() });
     });
   });
+}
+
+function openLog(path: string): number {
+  try {
+    return openSync(path, "a", 0o600);
+  } catch (error) {
+    throw fileFailure(error instanceof Error ? asDenoError(error) : error, "write", path);
+  }
 }
 
 function asDenoError(error: Error): Error {

@@ -9,6 +9,7 @@ import { denoMachine } from "./machine.ts";
 import { denoPermissions } from "./permissions.ts";
 import { DenoProcesses } from "./processes.ts";
 import { denoSockets } from "./sockets.ts";
+import { denoTerminal } from "./terminal.ts";
 
 /**
  * Opens the door to the real machine; touches nothing by itself. `programs` maps usual program names to the
@@ -27,6 +28,7 @@ export function openDenoHost(programs: ReadonlyMap<string, string> = new Map()):
     permissions: denoPermissions,
     processes: new DenoProcesses(os, () => environment.get("PATH"), programs),
     sockets: denoSockets,
+    terminal: denoTerminal,
   };
 }
 

@@ -8,6 +8,7 @@ import type { Machine } from "./machine.ts";
 import type { Permissions } from "./permissions.ts";
 import type { Processes } from "./processes.ts";
 import type { Sockets } from "./sockets.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The operating systems that hvlab runs on. */
 export type OperatingSystem = "linux" | "darwin" | "windows";
@@ -23,4 +24,5 @@ export interface Host {
   readonly permissions: Permissions;
   readonly processes: Processes;
   readonly sockets: Sockets;
+  readonly terminal: Terminal;
 }

@@ -1,0 +1,146 @@
+/** ELF cores: of a whole machine (QEMU, a crash kernel, VirtualBox) or of one process. */
+
+import type { ByteReader } from "../bytes.ts";
+import { at } from "../layout.ts";
+
+/** What an ELF core's headers and notes say. */
+export interface ElfCore {
+  bits: 32 | 64;
+  machine: string;
+  /** Whose memory it is; null when no note tells. */
+  coreOf: "machine" | "process" | null;
+  /** Register notes: one for each processor of a machine, one for each thread of a process. */
+  registerSets: number;
+  /** `qemu`, `virtualbox`, or null. */
+  producer: string | null;
+  /** Kernel release (`OSRELEASE` of VMCOREINFO). */
+  release: string | null;
+  /** Unix time of the crash (`CRASHTIME` of VMCOREINFO). */
+  crashTime: number | null;
+  /** Highest end of the segments in the file. */
+  end: bigint;
+}
+
+/** ELF header, class 64 and 32: only what is needed to find the program headers. */
+export const ELF64 = {
+  machine: at(0x12, 2, "elf-specification"),
+  program_headers: at(0x20, 8, "elf-specification"),
+  section_headers: at(0x28, 8, "elf-specification"),
+  program_header_size: at(0x36, 2, "elf-specification"),
+  program_header_count: at(0x38, 2, "elf-specification"),
+  section_info: at(0x2C, 4, "elf-specification"),
+  segment_offset: at(0x08, 8, "elf-specification"),
+  segment_file_size: at(0x20, 8, "elf-specification"),
+} as const;
+export const ELF32 = {
+  machine: at(0x12, 2, "elf-specification"),
+  program_headers: at(0x1C, 4, "elf-specification"),
+  section_headers: at(0x20, 4, "elf-specification"),
+  program_header_size: at(0x2A, 2, "elf-specification"),
+  program_header_count: at(0x2C, 2, "elf-specification"),
+  section_info: at(0x1C, 4, "elf-specification"),
+  segment_offset: at(0x04, 4, "elf-specification"),
+  segment_file_size: at(0x10, 4, "elf-specification"),
+} as const;
+
+const MACHINES: ReadonlyMap<number, string> = new Map([
+  [3, "x86"],
+  [21, "ppc64"],
+  [22, "s390x"],
+  [40, "arm"],
+  [62, "x64"],
+  [183, "arm64"],
+  [243, "riscv"],
+  [258, "loongarch"],
+]);
+
+const SEGMENT_NOTE = 4;
+/** The count does not fit into the header; it stands in the first section header. */
+const MANY_SEGMENTS = 0xFFFF;
+const MAXIMUM_SEGMENTS = 4096;
+const MAXIMUM_NOTES = 4096;
+const MAXIMUM_VMCOREINFO_BYTES = 16_384;
+const NOTE_REGISTERS = 1;
+const NOTE_PROCESS = 3;
+
+/** Byte order of an ELF file, from its identification. */
+export function isBigEndianElf(reader: ByteReader): boolean {
+  return reader.u8(5, "EI_DATA") === 2;
+}
+
+/** Reads headers and notes; the reader must have the file's byte order. Fails when headers are cut. */
+export function readElfCore(reader: ByteReader): ElfCore {
+  const bits = reader.u8(4, "EI_CLASS") === 1 ? 32 : 64;
+  const layout = bits === 64 ? ELF64 : ELF32;
+  const word = (offset: number, field: string) =>
+    bits === 64 ? reader.u64(offset, field) : BigInt(reader.u32(offset, field));
+  const machine = reader.u16(layout.machine.offset, "e_machine");
+  const core: ElfCore = {
+    bits,
+    machine: MACHINES.get(machine) ?? `unknown(0x${machine.toString(16)})`,
+    coreOf: null,
+    registerSets: 0,
+    producer: null,
+    release: null,
+    crashTime: null,
+    end: 0n,
+  };
+  const first = Number(word(layout.program_headers.offset, "e_phoff"));
+  const stride = reader.u16(layout.program_header_size.offset, "e_phentsize");
+  let count = reader.u16(layout.program_header_count.offset, "e_phnum");
+  if (count === MANY_SEGMENTS) {
+    const sections = Number(word(layout.section_headers.offset, "e_shoff"));
+    count = reader.u32(sections + layout.section_info.offset, "sh_info");
+  }
+  for (let index = 0; index < Math.min(count, MAXIMUM_SEGMENTS); index++) {
+    const segment = first + index * stride;
+    const type = reader.u32(segment, "p_type");
+    const offset = word(segment + layout.segment_offset.offset, "p_offset");
+    const size = word(segment + layout.segment_file_size.offset, "p_filesz");
+    if (offset + size > core.end) core.end = offset + size;
+    if (type === SEGMENT_NOTE) readNotes(reader, Number(offset), Number(size), core);
+  }
+  return core;
+}
+
+function readNotes(reader: ByteReader, start: number, size: number, core: ElfCore): void {
+  let offset = start;
+  for (
+    let index = 0;
+    index < MAXIMUM_NOTES && offset + 12 <= start + size && reader.has(offset, 12);
+    index++
+  ) {
+    const nameSize = reader.u32(offset, "n_namesz");
+    const dataSize = reader.u32(offset + 4, "n_descsz");
+    const type = reader.u32(offset + 8, "n_type");
+    const data = offset + 12 + align4(nameSize);
+    if (!reader.has(offset + 12, nameSize) || !reader.has(data, dataSize)) return;
+    const name = reader.ascii(offset + 12, Math.min(nameSize, 32), "note name");
+    if (name === "CORE" && type === NOTE_REGISTERS) core.registerSets++;
+    if (name === "CORE" && type === NOTE_PROCESS) core.coreOf ??= "process";
+    if (name === "QEMU") markMachine(core, "qemu");
+    if (name === "VBCORE" || name === "VBCPU") markMachine(core, "virtualbox");
+    if (name === "VMCOREINFO") {
+      markMachine(core, core.producer);
+      readVmcoreinfo(reader, data, dataSize, core);
+    }
+    offset = data + align4(dataSize);
+  }
+}
+
+function markMachine(core: ElfCore, producer: string | null): void {
+  core.coreOf = "machine";
+  core.producer = producer;
+}
+
+function readVmcoreinfo(reader: ByteReader, offset: number, size: number, core: ElfCore): void {
+  const bytes = reader.bytes(offset, Math.min(size, MAXIMUM_VMCOREINFO_BYTES), "VMCOREINFO");
+  const text = new TextDecoder("latin1").decode(bytes);
+  core.release = /^OSRELEASE=([\x21-\x7E]{1,128})$/m.exec(text)?.[1] ?? null;
+  const crashTime = /^CRASHTIME=(\d{1,12})$/m.exec(text)?.[1];
+  core.crashTime = crashTime === undefined ? null : Number(crashTime);
+}
+
+function align4(size: number): number {
+  return Math.ceil(size / 4) * 4;
+}

@@ -1,0 +1,117 @@
+/**
+ * What a bug check code and its four arguments mean. Names, numbers and the facts about arguments come from the
+ * public driver documentation (see NOTICE); the words are our own. Import this module when a dump has been read:
+ * it carries the whole catalogue.
+ */
+
+import {
+  type ArgumentMeaning,
+  type Bugcheck,
+  type FourArguments,
+  parseBugcheckTable,
+} from "./parse_table.ts";
+import { nameStatus } from "./status_names.ts";
+import { TABLE as FROM_000 } from "./tables/from_000_to_04f.ts";
+import { TABLE as FROM_050 } from "./tables/from_050_to_09f.ts";
+import { TABLE as FROM_0A0 } from "./tables/from_0a0_to_0c3.ts";
+import { TABLE as FROM_0C4 } from "./tables/from_0c4.ts";
+import { TABLE as FROM_0C5 } from "./tables/from_0c5_to_0ff.ts";
+import { TABLE as FROM_100 } from "./tables/from_100_to_13f.ts";
+import { TABLE as FROM_140 } from "./tables/from_140_to_18f.ts";
+import { TABLE as FROM_190 } from "./tables/from_190_and_up.ts";
+
+const TABLES = [FROM_000, FROM_050, FROM_0A0, FROM_0C4, FROM_0C5, FROM_100, FROM_140, FROM_190];
+const REFERENCE_BASE = "https://learn.microsoft.com/windows-hardware/drivers/debugger/";
+
+/** Small dumps may set this bit in a code: 0x1000000A is 0xA. Four codes with it have names of their own. */
+const SMALL_DUMP_BIT = 0x10000000;
+
+/** Whether the dump is of a system that went on running: Attributes bit 4, or a file below LiveKernelReports. */
+export interface DescribeOptions {
+  readonly live: boolean;
+}
+
+/** What the catalogue says of a code. All of it is null for a code that it does not have. */
+export interface BugcheckDescription {
+  readonly name: string | null;
+  /** One line without a full stop. */
+  readonly description: string | null;
+  /** Address of the vendor's page. */
+  readonly reference: string | null;
+  /** What the four arguments are in general; null stands for "not documented". */
+  readonly arguments: (string | null)[];
+}
+
+let byCode: ReadonlyMap<number, Bugcheck> | undefined;
+
+/** Every entry of the catalogue, by code. Read from the tables on the first call. */
+export function listBugchecks(): ReadonlyMap<number, Bugcheck> {
+  byCode ??= new Map(TABLES.flatMap(parseBugcheckTable).map((bugcheck) => [bugcheck.code, bugcheck]));
+  return byCode;
+}
+
+/** Name, meaning, reference and general meaning of the arguments of a bug check code, an unsigned 32-bit number. */
+export function describeBugcheck(code: number, options: DescribeOptions): BugcheckDescription {
+  const bugcheck = findBugcheck(code);
+  if (bugcheck === undefined) {
+    return { name: null, description: null, reference: null, arguments: [null, null, null, null] };
+  }
+  return {
+    name: chooseName(bugcheck, options),
+    description: options.live ? bugcheck.liveDescription : bugcheck.description,
+    reference: REFERENCE_BASE + bugcheck.page,
+    arguments: bugcheck.arguments.map((argument) => argument.text),
+  };
+}
+
+/**
+ * What the four arguments of one dump mean: always four entries, null for "not documented". Uses the meanings that
+ * hold for these values, and adds the name of an NTSTATUS. Live dumps share the meanings of the code.
+ */
+export function describeArguments(
+  code: number,
+  args: readonly bigint[],
+  _options: DescribeOptions,
+): (string | null)[] {
+  const bugcheck = findBugcheck(code);
+  if (bugcheck === undefined) return [null, null, null, null];
+  return chooseArguments(bugcheck, args).map((argument, index) => {
+    const value = args[index];
+    if (value === undefined) return argument.text;
+    if (argument.isStatus) return describeStatusArgument(argument, value);
+    if (argument !== bugcheck.arguments[index]) return argument.text;
+    const known = bugcheck.values.find((entry) => entry.argument === index + 1 && entry.value === value);
+    return known?.text ?? argument.text;
+  });
+}
+
+/** The name that fits the dump; a code used in one kind of dump only keeps its only name. */
+export function chooseName(
+  names: Pick<Bugcheck, "name" | "liveName">,
+  options: DescribeOptions,
+): string | null {
+  return options.live ? names.liveName ?? names.name : names.name ?? names.liveName;
+}
+
+function findBugcheck(code: number): Bugcheck | undefined {
+  const bugchecks = listBugchecks();
+  const exact = bugchecks.get(code);
+  if (exact !== undefined || (code & SMALL_DUMP_BIT) === 0) return exact;
+  return bugchecks.get(code - SMALL_DUMP_BIT);
+}
+
+function chooseArguments(bugcheck: Bugcheck, args: readonly bigint[]): FourArguments {
+  const variant = bugcheck.variants.find(({ conditions }) =>
+    conditions.every(({ argument, ranges }) => {
+      const value = args[argument - 1];
+      return value !== undefined && ranges.some(([low, high]) => value >= low && value <= high);
+    })
+  );
+  return variant?.arguments ?? bugcheck.arguments;
+}
+
+function describeStatusArgument({ text }: ArgumentMeaning, value: bigint): string | null {
+  const fits = value === BigInt.asUintN(32, value) || value === BigInt.asUintN(64, BigInt.asIntN(32, value));
+  const status = fits ? nameStatus(Number(BigInt.asUintN(32, value))) : null;
+  return status === null ? text : `${text}: ${status.name} (${status.meaning})`;
+}

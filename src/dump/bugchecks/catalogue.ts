@@ -66,18 +66,19 @@ export function describeBugcheck(code: number, options: DescribeOptions): Bugche
 
 /**
  * What the four arguments of one dump mean: always four entries, null for "not documented". Uses the meanings that
- * hold for these values, and adds the name of an NTSTATUS. Live dumps share the meanings of the code.
+ * hold for these values, and adds the name of an NTSTATUS. An argument that the dump does not have (null or left
+ * out) keeps its general meaning. Live dumps share the meanings of the code.
  */
 export function describeArguments(
   code: number,
-  args: readonly bigint[],
+  args: readonly (bigint | null)[],
   _options: DescribeOptions,
 ): (string | null)[] {
   const bugcheck = findBugcheck(code);
   if (bugcheck === undefined) return [null, null, null, null];
   return chooseArguments(bugcheck, args).map((argument, index) => {
-    const value = args[index];
-    if (value === undefined) return argument.text;
+    const value = args[index] ?? null;
+    if (value === null) return argument.text;
     if (argument.isStatus) return describeStatusArgument(argument, value);
     if (argument !== bugcheck.arguments[index]) return argument.text;
     const known = bugcheck.values.find((entry) => entry.argument === index + 1 && entry.value === value);
@@ -100,11 +101,11 @@ function findBugcheck(code: number): Bugcheck | undefined {
   return bugchecks.get(code - SMALL_DUMP_BIT);
 }
 
-function chooseArguments(bugcheck: Bugcheck, args: readonly bigint[]): FourArguments {
+function chooseArguments(bugcheck: Bugcheck, args: readonly (bigint | null)[]): FourArguments {
   const variant = bugcheck.variants.find(({ conditions }) =>
     conditions.every(({ argument, ranges }) => {
-      const value = args[argument - 1];
-      return value !== undefined && ranges.some(([low, high]) => value >= low && value <= high);
+      const value = args[argument - 1] ?? null;
+      return value !== null && ranges.some(([low, high]) => value >= low && value <= high);
     })
   );
   return variant?.arguments ?? bugcheck.arguments;

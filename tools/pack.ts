@@ -17,7 +17,7 @@ export async function packForNpm(bundle: string = BUNDLE_FOLDER, out = `${ROOT}/
     await Deno.copyFile(`${ROOT}/npm/package.json`, `${stage}/package.json`);
     await Deno.copyFile(`${ROOT}/npm/bin/hvlab.js`, `${stage}/bin/hvlab.js`);
     await Deno.copyFile(`${ROOT}/tools/permissions.txt`, `${stage}/dist/permissions.txt`);
-    for (const text of ["LICENSE", "README.md"]) {
+    for (const text of ["LICENSE", "NOTICE", "README.md"]) {
       await Deno.copyFile(`${ROOT}/${text}`, `${stage}/${text}`);
     }
     for await (const { name } of Deno.readDir(bundle)) {

@@ -1,0 +1,82 @@
+/** The store of a state folder: operations, plan tokens, the audit trail and findings, shared by many processes. */
+
+import type { Host } from "../host/host.ts";
+import { Audit, AuditReader } from "./audit.ts";
+import { type BootMark, readBootMark } from "./boot_mark.ts";
+import { Database } from "./database.ts";
+import type { Findings } from "./findings.ts";
+import type { StateFolder } from "./layout.ts";
+import { OperationReader, Operations } from "./operations.ts";
+import { PlanReader, Plans } from "./plans.ts";
+import { ReadOnlyDatabase } from "./read_only_database.ts";
+import { FindingsReader, SqliteFindings } from "./sqlite_findings.ts";
+
+/** An open store. Every call on it happens as a whole or not at all, and throws `hv.io` naming the database. */
+export interface Store extends Disposable {
+  readonly operations: Operations;
+  readonly plans: Plans;
+  readonly audit: Audit;
+  readonly findings: Findings;
+  /** What the user should be told; more may come while the store is open. */
+  readonly warnings: readonly string[];
+  close(): void;
+}
+
+/** An open store that is only read. */
+export interface ReadOnlyStore extends Disposable {
+  readonly operations: OperationReader;
+  readonly plans: PlanReader;
+  readonly audit: AuditReader;
+  readonly findings: Pick<Findings, "get">;
+  close(): void;
+}
+
+export interface StoreOptions {
+  /** What tells this boot from others; by default the kernel's boot id. Asked when first needed. */
+  bootMark?: BootMark;
+}
+
+/**
+ * Opens the store, making folder (0700) and database (0600) when they are missing. A damaged database is moved
+ * aside and told in `warnings`. Throws `hv.unavailable` for a database of a newer hvlab, `hv.io` for a full disk, a
+ * read-only folder or a lock that stays taken, `hv.permission` when the system refuses access.
+ */
+export async function openStore(
+  host: Host,
+  state: StateFolder,
+  { bootMark = () => readBootMark(host) }: StoreOptions = {},
+): Promise<Store> {
+  const database = await Database.open(host, state);
+  const close = (): void => database.close();
+  return {
+    operations: new Operations(host, database),
+    plans: new Plans(host, database),
+    audit: new Audit(database),
+    findings: new SqliteFindings(database, bootMark),
+    warnings: database.warnings,
+    close,
+    [Symbol.dispose]: close,
+  };
+}
+
+/**
+ * Opens an existing store for reading; `undefined` when there is none yet. Makes nothing. Throws as
+ * {@link openStore} does, and `hv.io` for a damaged database, which stays where it is.
+ */
+export async function openStoreReadOnly(
+  host: Host,
+  state: StateFolder,
+  { bootMark = () => readBootMark(host) }: StoreOptions = {},
+): Promise<ReadOnlyStore | undefined> {
+  const database = await ReadOnlyDatabase.open(host, state.database);
+  if (database === undefined) return undefined;
+  const close = (): void => database.close();
+  return {
+    operations: new OperationReader(host, database),
+    plans: new PlanReader(database),
+    audit: new AuditReader(database),
+    findings: new FindingsReader(database, bootMark),
+    close,
+    [Symbol.dispose]: close,
+  };
+}

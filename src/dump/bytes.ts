@@ -8,7 +8,7 @@
 import { HvError } from "../base/errors.ts";
 import { hex } from "./numbers.ts";
 import { badDump } from "./reasons.ts";
-import { MAXIMUM_TEXT_UNITS, visibleText } from "./text.ts";
+import { fieldText, MAXIMUM_TEXT_UNITS } from "./text.ts";
 
 /** Bytes at positions: a file, a piece of memory, a piece of another source. */
 export interface ByteSource {
@@ -152,7 +152,7 @@ export class ByteReader {
       if (byte === 0) break;
       text += byte < 0x80 ? String.fromCharCode(byte) : `\\x${byte.toString(16)}`;
     }
-    return visibleText(text, cap);
+    return fieldText(text, cap);
   }
 
   /** UTF-16LE text up to a NUL or `length` bytes, invisible characters shown; cut at `cap` units. */
@@ -165,7 +165,7 @@ export class ByteReader {
       if (unit === 0) break;
       text += String.fromCharCode(unit);
     }
-    return visibleText(text, cap);
+    return fieldText(text, cap);
   }
 
   #left(offset: number): number {

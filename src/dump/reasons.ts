@@ -69,9 +69,9 @@ export function readPart<Part>(warnings: DumpWarning[], read: () => Part): Part 
     return read();
   } catch (thrown) {
     if (!(thrown instanceof HvError) || thrown.code !== "hv.bad_dump") throw thrown;
-    const offset = thrown.context["offset"];
+    const { offset, reason } = thrown.context;
     warnings.push({
-      reason: "truncated",
+      reason: reason === "header_damaged" || reason === "read_limit" ? reason : "truncated",
       message: thrown.message,
       ...(typeof offset === "number" ? { offset } : {}),
     });

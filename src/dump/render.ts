@@ -1,7 +1,7 @@
 /** A dump inspection as text for people: one field per line, in the order of the contract. */
 
 import type { BugcheckArgument, DumpInspection, DumpWarning } from "../contract/dump.ts";
-import { visibleText } from "./text.ts";
+import { visibleText } from "../base/visible_text.ts";
 
 /** What stands for a field that was never written. */
 export const NOT_RECORDED = "not recorded";

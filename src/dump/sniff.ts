@@ -3,7 +3,7 @@
 import { type ByteReader, WINDOW_BYTES } from "./bytes.ts";
 import { recogniseForeign } from "./foreign.ts";
 import { badDump } from "./reasons.ts";
-import { visibleText } from "./text.ts";
+import { visibleText } from "../base/visible_text.ts";
 
 /** The form of a file, which decides who reads it. */
 export type DumpFormat =

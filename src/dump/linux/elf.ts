@@ -2,6 +2,7 @@
 
 import type { ByteReader } from "../bytes.ts";
 import { at } from "../layout.ts";
+import { badDump } from "../reasons.ts";
 
 /** What an ELF core's headers and notes say. */
 export interface ElfCore {
@@ -58,7 +59,9 @@ const SEGMENT_NOTE = 4;
 /** The count does not fit into the header; it stands in the first section header. */
 const MANY_SEGMENTS = 0xFFFF;
 const MAXIMUM_SEGMENTS = 4096;
-const MAXIMUM_NOTES = 4096;
+/** Over all segments: each note may cost one read. */
+const MAXIMUM_NOTES = 1024;
+const PROGRAM_HEADER_BYTES = { 64: 56, 32: 32 } as const;
 const MAXIMUM_VMCOREINFO_BYTES = 16_384;
 const NOTE_REGISTERS = 1;
 const NOTE_PROCESS = 3;
@@ -87,34 +90,41 @@ export function readElfCore(reader: ByteReader): ElfCore {
   };
   const first = Number(word(layout.program_headers.offset, "e_phoff"));
   const stride = reader.u16(layout.program_header_size.offset, "e_phentsize");
+  if (stride !== PROGRAM_HEADER_BYTES[bits]) {
+    throw badDump(
+      "header_damaged",
+      `Cannot read the ELF core: its program headers have ${stride} bytes, not ${PROGRAM_HEADER_BYTES[bits]}`,
+      { offset: layout.program_header_size.offset, expected: PROGRAM_HEADER_BYTES[bits], found: stride },
+    );
+  }
   let count = reader.u16(layout.program_header_count.offset, "e_phnum");
   if (count === MANY_SEGMENTS) {
     const sections = Number(word(layout.section_headers.offset, "e_shoff"));
     count = reader.u32(sections + layout.section_info.offset, "sh_info");
   }
+  let notesLeft = MAXIMUM_NOTES;
   for (let index = 0; index < Math.min(count, MAXIMUM_SEGMENTS); index++) {
     const segment = first + index * stride;
     const type = reader.u32(segment, "p_type");
     const offset = word(segment + layout.segment_offset.offset, "p_offset");
     const size = word(segment + layout.segment_file_size.offset, "p_filesz");
     if (offset + size > core.end) core.end = offset + size;
-    if (type === SEGMENT_NOTE) readNotes(reader, Number(offset), Number(size), core);
+    if (type === SEGMENT_NOTE) notesLeft -= readNotes(reader, Number(offset), Number(size), notesLeft, core);
   }
   return core;
 }
 
-function readNotes(reader: ByteReader, start: number, size: number, core: ElfCore): void {
+/** Reads at most `limit` notes into `core` and gives their number; ends at the first damaged one. */
+function readNotes(reader: ByteReader, start: number, size: number, limit: number, core: ElfCore): number {
   let offset = start;
-  for (
-    let index = 0;
-    index < MAXIMUM_NOTES && offset + 12 <= start + size && reader.has(offset, 12);
-    index++
-  ) {
+  let count = 0;
+  while (count < limit && offset + 12 <= start + size && reader.has(offset, 12)) {
+    count++;
     const nameSize = reader.u32(offset, "n_namesz");
     const dataSize = reader.u32(offset + 4, "n_descsz");
     const type = reader.u32(offset + 8, "n_type");
     const data = offset + 12 + align4(nameSize);
-    if (!reader.has(offset + 12, nameSize) || !reader.has(data, dataSize)) return;
+    if (!reader.has(offset + 12, nameSize) || !reader.has(data, dataSize)) break;
     const name = reader.ascii(offset + 12, Math.min(nameSize, 32), "note name");
     if (name === "CORE" && type === NOTE_REGISTERS) core.registerSets++;
     if (name === "CORE" && type === NOTE_PROCESS) core.coreOf ??= "process";
@@ -126,6 +136,7 @@ function readNotes(reader: ByteReader, start: number, size: number, core: ElfCor
     }
     offset = data + align4(dataSize);
   }
+  return count;
 }
 
 function markMachine(core: ElfCore, producer: string | null): void {

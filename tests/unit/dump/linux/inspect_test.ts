@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import type { DumpInspection } from "../../../../src/contract/dump.ts";
+import { MemorySource } from "../../../../src/dump/bytes.ts";
+import { inspectDump } from "../../../../src/dump/inspect.ts";
+import { elfCore, flattenedKdump, kdumpHeader } from "../../../support/dump_writer.ts";
+
+function inspect(bytes: Uint8Array): DumpInspection {
+  return inspectDump(new MemorySource(bytes), { path: "core" });
+}
+
+Deno.test("the core of a machine", () => {
+  const core = elfCore([
+    ["CORE", 1, "registers"],
+    ["CORE", 1, "registers"],
+    ["QEMU", 0, "state"],
+    ["VMCOREINFO", 0, "OSRELEASE=6.1.0-57-cloud-amd64\nCRASHTIME=1700000000\n"],
+  ]);
+  assert.deepEqual(inspect(core.bytes), {
+    path: "core",
+    os_version: "6.1.0-57-cloud-amd64",
+    dump_kind: "elf_core",
+    machine: "x64",
+    processors: 2,
+    time: "2023-11-14T22:13:20Z",
+    producer: "qemu",
+    core_of: "machine",
+    expected_size_bytes: core.bytes.length,
+    actual_size_bytes: core.bytes.length,
+    warnings: [],
+  });
+});
+
+Deno.test("the core of a process", () => {
+  const found = inspect(
+    elfCore([["CORE", 1, "registers"], ["CORE", 3, "process"], ["CORE", 1, "registers"]]).bytes,
+  );
+  assert.equal(found.core_of, "process");
+  assert.equal(found.threads, 2);
+  assert.equal(found.processors, null);
+  assert.equal(found.os_version, null);
+});
+
+Deno.test("a core without notes tells nothing that it does not know", () => {
+  const found = inspect(elfCore([]).bytes);
+  assert.equal(found.core_of, null);
+  assert.equal(found.producer, null);
+});
+
+Deno.test("a cut core is told", () => {
+  const { bytes } = elfCore([], 4096);
+  const found = inspect(bytes.subarray(0, bytes.length - 1));
+  assert.deepEqual(found.warnings.map(({ reason }) => reason), ["truncated"]);
+  assert.equal(found.expected_size_bytes, bytes.length);
+  assert.equal(inspect(bytes.subarray(0, 70)).machine, null);
+});
+
+Deno.test("kdumps, plain and flattened", () => {
+  for (
+    const [kind, bytes] of [["kdump", kdumpHeader().bytes], ["kdump_flattened", flattenedKdump()]] as const
+  ) {
+    const found = inspect(bytes);
+    assert.equal(found.dump_kind, kind);
+    assert.equal(found.os_version, "6.1.0-57-cloud-amd64");
+    assert.equal(found.machine, "x64");
+    assert.equal(found.processors, 2);
+    assert.equal(found.node, "web");
+    assert.equal(found.format_version, "6");
+    assert.deepEqual(found.warnings, []);
+  }
+});
+
+Deno.test("an envelope without the header in its first record is told", () => {
+  const found = inspect(flattenedKdump().fill(1, 4096, 4104));
+  assert.equal(found.os_version, null);
+  assert.deepEqual(found.warnings.map(({ reason }) => reason), ["header_damaged"]);
+});

@@ -191,6 +191,13 @@ await onMachine(quick, {
     assert.equal(copied.code, 0, copied.text);
     assert.equal(await machine.shell("cat /tmp/file"), "by sftp");
   },
+  "a killed agent comes back": async (machine) => {
+    await machine.shell("(usleep 200000; killall -9 qemu-ga) </dev/null >/dev/null 2>&1 &");
+    // What is sent before the kill would be lost with the old agent.
+    await new Promise((resolve) => setTimeout(resolve, 4000));
+    await machine.waitForAgent();
+    assert.equal(await machine.shell("echo back"), "back");
+  },
   "nothing is started over and over": async (machine) => {
     const newest = async (): Promise<number> =>
       Number((await machine.shell("cat /proc/loadavg")).split(" ")[4]);

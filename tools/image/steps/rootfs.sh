@@ -37,7 +37,7 @@ copy_libraries() {
     head -c 1024 "$1$3" | grep -q ld-linux-x86-64 || return 0 # statically linked: the loader would crash on it
     loader=$1/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2
     "$loader" --inhibit-cache --library-path "$1/lib/x86_64-linux-gnu:$1/$libraries" --list "$1$3" 2>/dev/null |
-        awk '$2 == "=>" { print $1, $3 }' | while read -r name file; do
+        sed -n 's/^[[:space:]]*\([^ ]*\) => \(.*\) (0x[0-9a-f]*)$/\1 \2/p' | while read -r name file; do
         case $file in
         "$1"/*/ld-linux-*) ;;
         "$1"/*) [ -e "$2/$libraries/$name" ] || cp -L "$file" "$2/$libraries/$name" ;;

@@ -11,8 +11,8 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
   /** Milliseconds left; `Infinity` without a limit. */
   left(): number;
-  /** Throws the reason once the signal has aborted. */
-  check(): void;
+  /** Ends it now, for the given reason. */
+  end(reason: HvError): void;
 }
 
 /** Starts a limit. `timeoutMs` counts from now; `outer` ends it earlier. */
@@ -32,7 +32,7 @@ export function startDeadline(clock: Clock, timeoutMs: number | undefined, outer
   return {
     signal: controller.signal,
     left: () => timeoutMs === undefined ? Infinity : Math.max(0, timeoutMs - (clock.monotonic() - started)),
-    check: () => controller.signal.throwIfAborted(),
+    end: (reason) => controller.abort(reason),
     [Symbol.dispose]: () => {
       timer.abort();
       outer?.removeEventListener("abort", onOuter);

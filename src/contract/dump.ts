@@ -129,6 +129,8 @@ export const DumpInspection = z.object({
   /** Smallest size of a complete file; null when the file does not tell. */
   expected_size_bytes: z.nullable(size),
   actual_size_bytes: z.int(),
+  /** What a file with holes takes on disk. */
+  allocated_size_bytes: z.optional(z.int()),
   warnings: z.array(DumpWarning),
 });
 export type DumpInspection = z.infer<typeof DumpInspection>;

@@ -2,7 +2,7 @@
 
 import * as z from "zod/mini";
 import { HvError } from "../base/errors.ts";
-import { Preview } from "../contract/plan.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Host } from "../host/host.ts";
 import type { StoreReader, StoreWriter } from "./database.ts";
 import { PROCESS_TOKEN } from "./owner.ts";
@@ -12,11 +12,10 @@ import { decodeRow, jsonColumn, type Sql } from "./sql.ts";
 export interface SavedPlan {
   plan_id: string;
   digest: string;
-  tool: string;
-  target: string | null;
+  /** What the digest was taken over, so that a refusal can say what differs. */
+  subject: JsonObject;
   /** ISO 8601. */
   expires_at: string;
-  preview: Preview;
 }
 
 /**
@@ -36,10 +35,8 @@ const KEPT_PLANS = 5000;
 const Row = z.object({
   plan_id: z.string(),
   digest: z.string(),
-  tool: z.string(),
-  target: z.nullable(z.string()),
+  subject: jsonColumn(z.record(z.string(), z.json())),
   expires_at: z.string(),
-  preview: jsonColumn(Preview),
   created_ms: z.number(),
   expires_ms: z.number(),
   process: z.string(),
@@ -77,7 +74,7 @@ export class Plans extends PlanReader {
   }
 
   /** Keeps a new token. */
-  async save({ plan_id, digest, tool, target, expires_at, preview }: SavedPlan): Promise<void> {
+  async save({ plan_id, digest, subject, expires_at }: SavedPlan): Promise<void> {
     const now = this.#host.clock.now();
     const expires = Date.parse(expires_at);
     if (Number.isNaN(expires)) {
@@ -86,9 +83,9 @@ export class Plans extends PlanReader {
     const processExpires = this.#host.clock.monotonic() + (expires - now);
     await this.#writer.write("save the plan", (sql) => {
       sql.run(
-        `INSERT INTO plans (plan_id, digest, tool, target, preview, expires_at, created_ms, expires_ms, process, process_expires_ms)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        ...[plan_id, digest, tool, target, JSON.stringify(preview), expires_at],
+        `INSERT INTO plans (plan_id, digest, subject, expires_at, created_ms, expires_ms, process, process_expires_ms)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        ...[plan_id, digest, JSON.stringify(subject), expires_at],
         ...[Math.floor(now), expires, PROCESS_TOKEN, processExpires],
       );
       sql.run("DELETE FROM plans WHERE expires_ms < ?", Math.floor(now) - REMEMBERED_MS);
@@ -122,6 +119,6 @@ function findRow(sql: Sql, planId: string): Row | undefined {
   return row === undefined ? undefined : decodeRow(Row, row);
 }
 
-function planOf({ plan_id, digest, tool, target, expires_at, preview }: Row): SavedPlan {
-  return { plan_id, digest, tool, target, expires_at, preview };
+function planOf({ plan_id, digest, subject, expires_at }: Row): SavedPlan {
+  return { plan_id, digest, subject, expires_at };
 }

@@ -30,9 +30,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE plans (
     plan_id TEXT PRIMARY KEY,
     digest TEXT NOT NULL,
-    tool TEXT NOT NULL,
-    target TEXT,
-    preview TEXT NOT NULL,
+    subject TEXT NOT NULL,
     expires_at TEXT NOT NULL,
     created_ms INTEGER NOT NULL,
     expires_ms INTEGER NOT NULL,

@@ -14,14 +14,8 @@ function planAt(clock: HandClock, plan_id = "plan-1"): SavedPlan {
   return {
     plan_id,
     digest: "d".repeat(64),
-    tool: "vm_delete",
-    target: "vm-1",
+    subject: { tool: "vm_delete", args: { vm: 'it\'s "web"' }, target: "vm-1", fingerprint: [1, null] },
     expires_at: new Date(clock.now() + LIFETIME_MS).toISOString(),
-    preview: {
-      summary: "Deletes web",
-      target: "web",
-      losses: [{ what: "disk", path: "/x,y/d.qcow2", size_bytes: 7 }],
-    },
   };
 }
 

@@ -33,16 +33,13 @@ Deno.test("four processes on one new store lose nothing, and share keys and toke
     // All four make the database at once. The tokens come in while they work; each is won by one at most.
     const children = names.map((name) => startChild(state, rounds, name));
     using store = await openStore(openDenoHost(), state);
-    const preview = { summary: "", target: null, losses: [] };
     const expires_at = new Date(Date.now() + 300_000).toISOString();
     for (let round = 0; round < rounds; round++) {
       const plan = {
         plan_id: `plan-${round}`,
         digest: "d",
-        tool: "vm_delete",
-        target: null,
+        subject: { tool: "vm_delete" },
         expires_at,
-        preview,
       };
       await store.plans.save(plan);
     }

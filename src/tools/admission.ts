@@ -1,0 +1,36 @@
+/** A call on its way through the pipeline. */
+
+import type { Progress } from "../contract/operation.ts";
+import type { Vm } from "../contract/vm.ts";
+import type { CallContext, PreparedCall, Provided, Tool } from "./tool.ts";
+
+/** A call that has passed every gate before its handler. */
+export interface Admitted {
+  tool: Tool;
+  prepared: PreparedCall;
+  context: CallContext & Provided;
+  /** The VM that the call is about, as it was observed before. */
+  vm: Vm | undefined;
+  relay: ProgressRelay;
+  /** Grows while the call runs. */
+  warnings: string[];
+}
+
+/** Hands a handler's progress to all who want it, and remembers the latest. */
+export class ProgressRelay {
+  latest: Progress | undefined;
+  readonly #listeners: ((progress: Progress) => void)[];
+
+  constructor(...listeners: ((progress: Progress) => void)[]) {
+    this.#listeners = listeners;
+  }
+
+  listen(listener: (progress: Progress) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  report(progress: Progress): void {
+    this.latest = progress;
+    for (const listener of this.#listeners) listener(progress);
+  }
+}

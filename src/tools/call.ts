@@ -1,0 +1,173 @@
+/**
+ * The one pipeline: look the tool up, validate strictly, resolve the target, policy, plan token, operation record,
+ * handler under deadline, cancellation and progress, audit line, answer. Nothing goes round it.
+ */
+
+import { type Deadline, startDeadline } from "../base/deadline.ts";
+import { HvError } from "../base/errors.ts";
+import type { Plan } from "../contract/plan.ts";
+import type { CallAnswer, CallRequest, CallSurroundings, Dispatcher } from "./dispatch.ts";
+import { type Admitted, ProgressRelay } from "./admission.ts";
+import { checkTool, checkVm, checkWrite, mayRunWithoutPlan } from "./policy.ts";
+import type { Session } from "./session.ts";
+import { resolveVm } from "./targets.ts";
+import type { CallContext, CallOptions, PreparedCall, Provided, Tool } from "./tool.ts";
+
+export class Pipeline implements Dispatcher {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async call(request: CallRequest, surroundings: CallSurroundings): Promise<CallAnswer> {
+    const tool = await this.#session.catalogue.load(request.tool);
+    const prepared = tool.prepare(request.args);
+    const deadline = startDeadline(this.#session.host.clock, limitOf(request), surroundings.signal);
+    let handedOver = false;
+    try {
+      const relay = new ProgressRelay(surroundings.progress);
+      const admitted = await this.#admit(tool, prepared, deadline, relay, request, surroundings.sinks);
+      await this.#confirm(admitted, request.confirm);
+      if (tool.class === "R" || tool.delegates) return await finishUnrecorded(admitted, deadline);
+      await this.#sweep(admitted);
+      const { recordOperation } = await import("./operations.ts");
+      const answer = await recordOperation(this.#session, admitted, request, deadline);
+      handedOver = answer.kind === "running";
+      return answer;
+    } finally {
+      if (!handedOver) deadline[Symbol.dispose]();
+    }
+  }
+
+  async plan(name: string, args: unknown, signal: AbortSignal): Promise<Plan> {
+    const tool = await this.#session.catalogue.load(name);
+    if (tool.class !== "D" && tool.class !== "X" || tool.delegates) {
+      throw new HvError("hv.usage", `"${tool.name}" (class ${tool.class}) needs no plan`, {
+        hint: "Call it directly",
+      });
+    }
+    const prepared = tool.prepare(args);
+    using deadline = startDeadline(this.#session.host.clock, undefined, signal);
+    const { context, vm } = await this.#admit(tool, prepared, deadline, new ProgressRelay(), {}, undefined);
+    const effect = await prepared.plan(context);
+    const store = await this.#session.store();
+    const { mintPlan, subjectOf } = await import("./confirmation.ts");
+    return await mintPlan(
+      store,
+      subjectOf(tool, prepared.args, vm, effect),
+      effect,
+      this.#session.host.clock.now(),
+    );
+  }
+
+  /** Policy, features, target: everything that is looked at before a token. */
+  async #admit(
+    tool: Tool,
+    prepared: PreparedCall,
+    deadline: Deadline,
+    relay: ProgressRelay,
+    options: CallOptions,
+    sinks: CallContext["sinks"],
+  ): Promise<Admitted> {
+    const { host, config, state, door, catalogue } = this.#session;
+    checkTool(config, tool);
+    const uses = new Set(tool.uses);
+    const driver = uses.has("driver") || uses.has("vm") ? await this.#session.driver() : undefined;
+    if (driver !== undefined && tool.feature !== undefined && !driver.features.has(tool.feature)) {
+      throw new HvError("hv.unsupported", `The driver "${driver.name}" has no ${tool.feature}`, {
+        hint: `It has ${[...driver.features].join(", ")}`,
+        context: { driver: driver.name, feature: tool.feature },
+      });
+    }
+    const reference = prepared.args.vm;
+    const vm = driver !== undefined && uses.has("vm") && typeof reference === "string"
+      ? await resolveVm(driver, reference, deadline.signal)
+      : undefined;
+    if (vm !== undefined) checkVm(config, vm);
+    const written = tool.writes === undefined ? undefined : prepared.args[tool.writes];
+    if (typeof written === "string") await checkWrite(config, host, door, written);
+
+    const store = uses.has("store") ? await this.#session.store() : undefined;
+    const history = uses.has("history") ? await this.#session.history() : undefined;
+    const warnings: string[] = [];
+    const context: CallContext & Provided = {
+      host,
+      config,
+      state,
+      door,
+      signal: deadline.signal,
+      progress: (progress) => relay.report(progress),
+      warn: (text) => warnings.push(text),
+      options,
+      sinks,
+      history,
+      catalogue,
+      dispatcher: this,
+      get driver() {
+        return provided(driver, "driver", tool);
+      },
+      get store() {
+        return provided(store, "store", tool);
+      },
+      get vm() {
+        return provided(vm, "vm", tool);
+      },
+    };
+    return { tool, prepared, context, vm, relay, warnings };
+  }
+
+  /** Demands and uses up the plan token that class D and X call for. */
+  async #confirm({ tool, prepared, context, vm }: Admitted, confirm: string | undefined): Promise<void> {
+    if (tool.delegates || (tool.class !== "D" && tool.class !== "X")) return;
+    const { config, door } = this.#session;
+    if (tool.class === "D" && vm?.sandbox) return;
+    if (tool.class === "X" && confirm === undefined) {
+      const onSandboxOnly = !tool.uses.includes("vm");
+      if (onSandboxOnly || mayRunWithoutPlan(config, door, vm)) return;
+    }
+    const { confirmsByName, planRequired, redeemPlan, subjectOf } = await import("./confirmation.ts");
+    if (confirm === undefined) throw planRequired(tool, prepared.args, door);
+    if (door === "cli" && tool.class === "D" && confirmsByName(tool, prepared.args, vm, confirm)) return;
+    const effect = await prepared.plan(context);
+    await redeemPlan(await this.#session.store(), confirm, subjectOf(tool, prepared.args, vm, effect));
+  }
+
+  /** Removes sandboxes that nobody holds any more; what cannot be removed becomes a warning, never a failure. */
+  async #sweep({ tool, context, warnings }: Admitted): Promise<void> {
+    if (!tool.uses.includes("driver") && !tool.uses.includes("vm")) return;
+    try {
+      const removed = await context.driver.sandboxes?.sweep(context) ?? [];
+      for (const { warnings: troubles = [] } of removed) warnings.push(...troubles);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      warnings.push(
+        `Old sandboxes could not be removed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+}
+
+/** Runs a reading call: no record, no audit line. */
+async function finishUnrecorded(admitted: Admitted, deadline: Deadline): Promise<CallAnswer> {
+  const result = await raceSignal(admitted.prepared.run(admitted.context), deadline.signal);
+  return { kind: "done", tool: admitted.tool, result, warnings: admitted.warnings };
+}
+
+/** A reading handler that forgets its signal must not outlive its limit. */
+function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+function limitOf({ timeout_s }: CallRequest): number | undefined {
+  return timeout_s === undefined ? undefined : timeout_s * 1000;
+}
+
+function provided<T>(value: T | undefined, what: string, tool: Tool): T {
+  if (value !== undefined) return value;
+  throw new HvError("hv.internal", `The tool "${tool.name}" reads "${what}" without naming it in its uses`);
+}

@@ -1,0 +1,146 @@
+/** Plan tokens: made over the exact call, and held against it when it comes. */
+
+import { HvError } from "../base/errors.ts";
+import { newUlid } from "../base/ids.ts";
+import { canonicalJson, isPlainObject, type JsonObject, type JsonValue, sha256Hex } from "../base/json.ts";
+import type { Plan } from "../contract/plan.ts";
+import type { Vm } from "../contract/vm.ts";
+import type { Store } from "../state/store.ts";
+import type { PlannedEffect, Tool } from "./tool.ts";
+
+const LIFE_MS = 5 * 60 * 1000;
+
+/** Why a token that fits is refused all the same. */
+const WORTHLESS = {
+  used: "was used before",
+  expired: "has expired",
+  clock_moved: "was made later than this host's clock says it is now",
+  missing: "is not known",
+} as const;
+
+/** What a token is bound to; the digest is taken over its canonical JSON. */
+export interface PlanSubject {
+  tool: string;
+  args: JsonObject;
+  target: string | null;
+  fingerprint: JsonValue;
+}
+
+/** Binds a call to its target and the state that was seen. */
+export function subjectOf(
+  tool: Tool,
+  args: JsonObject,
+  vm: Vm | undefined,
+  effect: PlannedEffect,
+): PlanSubject {
+  return {
+    tool: tool.name,
+    args,
+    target: vm?.id ?? targetText(tool, args) ?? null,
+    fingerprint: effect.fingerprint,
+  };
+}
+
+/** Makes and keeps a token. */
+export async function mintPlan(
+  store: Store,
+  subject: PlanSubject,
+  effect: PlannedEffect,
+  now: number,
+): Promise<Plan> {
+  const planId = `plan-${newUlid(now)}`;
+  const digest = await digestOf(subject);
+  const expiresAt = new Date(now + LIFE_MS).toISOString();
+  await store.plans.save({ plan_id: planId, digest, expires_at: expiresAt, subject: { ...subject } });
+  return {
+    plan_id: planId,
+    digest,
+    expires_at: expiresAt,
+    confirm: `${planId}:${digest}`,
+    preview: { summary: effect.summary, target: subject.target, losses: effect.losses },
+  };
+}
+
+/**
+ * Holds a token against the call that carries it and uses it up. Throws `hv.plan_invalid` that says what differs;
+ * a token that did not fit stays usable for the call that it was made for.
+ */
+export async function redeemPlan(store: Store, confirm: string, subject: PlanSubject): Promise<void> {
+  const [planId = "", digest = ""] = confirm.split(":");
+  if (!/^plan-[0-9A-HJKMNP-TV-Z]{26}$/.test(planId) || !/^[0-9a-f]{64}$/.test(digest)) {
+    throw invalid(`"${shorten(confirm)}" is not of the form PLAN_ID:DIGEST`, subject, { differs: ["form"] });
+  }
+  const kept = await store.plans.get(planId);
+  if (kept === undefined) {
+    throw invalid(`The plan "${planId}" is not known`, subject, { differs: ["plan_id"] });
+  }
+  if (kept.digest !== digest) {
+    throw invalid(`The digest does not belong to the plan "${planId}"`, subject, { differs: ["digest"] });
+  }
+  if (await digestOf(subject) !== digest) {
+    const differs = differences(kept.subject, subject);
+    throw invalid(`The plan "${planId}" was made for another ${differs.join(" and ")}`, subject, { differs });
+  }
+  const { status } = await store.plans.consume(planId);
+  if (status !== "valid") {
+    throw invalid(`The plan "${planId}" ${WORTHLESS[status]}`, subject, { differs: [status] });
+  }
+}
+
+/** Whether a script on the command line has confirmed by typing the name of a thing that hvlab manages. */
+export function confirmsByName(tool: Tool, args: JsonObject, vm: Vm | undefined, confirm: string): boolean {
+  if (vm !== undefined) return vm.managed && confirm === vm.name;
+  const target = targetText(tool, args);
+  return target !== undefined && confirm === target;
+}
+
+/** The failure of a call that needs a token and has none; its hint is the call that makes one. */
+export function planRequired(tool: Tool, args: JsonObject, door: "cli" | "mcp"): HvError {
+  const call = door === "cli"
+    ? `hvlab plan ${tool.name.split("_").join(" ")} ${positionalText(tool, args)} --json`.replace("  ", " ")
+    : `hv_plan ${JSON.stringify({ tool: `hv_${tool.name}`, args })}`;
+  return new HvError("hv.plan_required", `"${tool.name}" (class ${tool.class}) needs a plan token`, {
+    hint: `Make one with ${call} and pass its "confirm"`,
+    context: { tool: tool.name, make_plan: call },
+  });
+}
+
+function digestOf(subject: PlanSubject): Promise<string> {
+  return sha256Hex(canonicalJson(subject));
+}
+
+function differences(kept: JsonObject, subject: PlanSubject): string[] {
+  const parts: (keyof PlanSubject)[] = ["tool", "args", "target", "fingerprint"];
+  const differing = parts.filter((part) => canonicalJson(kept[part]) !== canonicalJson(subject[part]));
+  if (!differing.includes("args")) {
+    return differing.map((part) => part === "fingerprint" ? "state of the target" : part);
+  }
+  const before = isPlainObject(kept.args) ? kept.args : {};
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(subject.args)])];
+  return fields.filter((field) =>
+    canonicalJson(before[field] ?? null) !== canonicalJson(subject.args[field] ?? null)
+  )
+    .map((field) => `argument "${field}"`);
+}
+
+/** The one thing that a tool without a `vm` argument acts on: its first positional, as typed. */
+function targetText(tool: Tool, args: JsonObject): string | undefined {
+  const [field] = tool.positional;
+  const value = field === undefined ? undefined : args[field];
+  return typeof value === "string" ? value : undefined;
+}
+
+function positionalText(tool: Tool, args: JsonObject): string {
+  return tool.positional.map((field) => args[field]).filter((value) => typeof value === "string").join(" ");
+}
+
+function invalid(message: string, subject: PlanSubject, context: JsonObject): HvError {
+  return new HvError("hv.plan_invalid", message, {
+    hint: "Make a new plan for exactly this call and look at its preview",
+    context: { tool: subject.tool, target: subject.target, ...context },
+  });
+}
+
+function shorten(text: string): string {
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}

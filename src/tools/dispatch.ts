@@ -1,0 +1,44 @@
+/** How calls are made and answered: what doors and meta tools see of the pipeline. */
+
+import type { JsonObject } from "../base/json.ts";
+import type { Progress } from "../contract/operation.ts";
+import type { Plan } from "../contract/plan.ts";
+import type { ByteSink } from "../guest/channel.ts";
+import type { CallOptions, Tool } from "./tool.ts";
+
+/** One call as a door hands it in. The options beside `args` belong to the pipeline, not to the tool. */
+export interface CallRequest extends CallOptions {
+  tool: string;
+  args: unknown;
+}
+
+/** What surrounds a call at its door. */
+export interface CallSurroundings {
+  signal: AbortSignal;
+  progress: (progress: Progress) => void;
+  sinks?: { stdout: ByteSink; stderr: ByteSink };
+}
+
+/** A finished call with the tool's own data, or one that goes on as an operation. */
+export type CallAnswer =
+  | { kind: "done"; tool: Tool; result: JsonObject; warnings: string[] }
+  | { kind: "running"; tool: Tool; op: string; progress: Progress | undefined };
+
+/** The one way in for every call. */
+export interface Dispatcher {
+  /** Runs a call to its end or to its `wait_s`; every failure is a coded error. */
+  call(request: CallRequest, surroundings: CallSurroundings): Promise<CallAnswer>;
+  /** Says what a call of class D or X would do, and gives the token for it. */
+  plan(tool: string, args: unknown, signal: AbortSignal): Promise<Plan>;
+}
+
+/** All tools by name; a tool's module is loaded when it is asked for. */
+export interface Catalogue {
+  /** Names in listing order. */
+  readonly names: readonly string[];
+  /** Names of the tools that MCP lists unless told otherwise. */
+  readonly defaultProfile: ReadonlySet<string>;
+  /** Loads a tool; `hv.not_found` with the nearest names when there is none. Takes `vm_list` and `hv_vm_list`. */
+  load(name: string): Promise<Tool>;
+  loadAll(): Promise<Tool[]>;
+}

@@ -1,0 +1,33 @@
+import * as z from "zod/mini";
+import { defineTool } from "../tool.ts";
+
+/** Describes this host and what its driver can do. */
+export default defineTool({
+  name: "host_info",
+  family: "host",
+  class: "R",
+  summary: "Describe this host and its hypervisor driver",
+  input: {},
+  output: z.object({
+    hostname: z.string(),
+    os: z.string(),
+    os_release: z.string(),
+    architecture: z.string(),
+    processors: z.int(),
+    memory_mb: z.int(),
+    driver: z.string(),
+    features: z.array(z.string()),
+  }),
+  uses: ["driver"],
+  handle: (_, { host, driver }) =>
+    Promise.resolve({
+      hostname: host.machine.hostname(),
+      os: host.os,
+      os_release: host.machine.osRelease(),
+      architecture: host.machine.architecture(),
+      processors: host.machine.processors(),
+      memory_mb: host.machine.memory().total_mb,
+      driver: driver.name,
+      features: [...driver.features].sort(),
+    }),
+});

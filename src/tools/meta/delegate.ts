@@ -1,0 +1,43 @@
+/** Handing a call on to another tool through the same pipeline. */
+
+import * as z from "zod/mini";
+import { HvError } from "../../base/errors.ts";
+import type { CallContext, Provided } from "../tool.ts";
+
+/** The arguments of a call that is handed on. */
+export const DELEGATED_INPUT = {
+  tool: z.string(),
+  args: z._default(z.record(z.string(), z.unknown()), {}),
+};
+
+export const DELEGATED_OUTPUT = z.record(z.string(), z.unknown());
+
+/** Calls the other tool, when its class is one that this way is for. */
+export async function delegate(
+  { tool, args }: { tool: string; args: Record<string, unknown> },
+  way: { reads: boolean; instead: string },
+  { catalogue, dispatcher, signal, progress, warn, sinks, options }:
+    & CallContext
+    & Pick<Provided, "catalogue" | "dispatcher">,
+): Promise<Record<string, unknown>> {
+  const target = await catalogue.load(tool);
+  if (target.delegates) {
+    throw new HvError("hv.usage", `"${target.name}" cannot be called through another tool`, {
+      hint: "Call it directly",
+    });
+  }
+  if ((target.class === "R") !== way.reads) {
+    throw new HvError("hv.usage", `"${target.name}" is of class ${target.class}`, {
+      hint: `Call it with hv_${way.instead}`,
+      context: { tool: target.name, class: target.class },
+    });
+  }
+  const surroundings = sinks === undefined ? { signal, progress } : { signal, progress, sinks };
+  const answer = await dispatcher.call({ ...options, tool: target.name, args }, surroundings);
+  if (answer.kind === "running") {
+    const { op, progress: latest } = answer;
+    return { op, state: "running", ...(latest === undefined ? {} : { progress: latest }) };
+  }
+  answer.warnings.forEach(warn);
+  return answer.result;
+}

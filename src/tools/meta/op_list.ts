@@ -1,0 +1,18 @@
+import * as z from "zod/mini";
+import { ListLimit } from "../../contract/arguments.ts";
+import { Operation, OperationState } from "../../contract/operation.ts";
+import { defineTool } from "../tool.ts";
+
+/** Lists recorded operations, newest first. */
+export default defineTool({
+  name: "op_list",
+  family: "meta",
+  class: "R",
+  summary: "List operations, newest first",
+  input: { state: z.optional(OperationState), limit: z._default(ListLimit, 20) },
+  output: z.object({ operations: z.array(Operation) }),
+  uses: ["history"],
+  handle: async ({ state, limit }, { history }) => ({
+    operations: await history?.operations.list({ limit, ...(state === undefined ? {} : { state }) }) ?? [],
+  }),
+});

@@ -1,0 +1,168 @@
+/** Calls that change something: each is an operation in the store and a line in the audit trail. */
+
+import type { Deadline } from "../base/deadline.ts";
+import { HvError, toHvError } from "../base/errors.ts";
+import { newUlid } from "../base/ids.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Operation } from "../contract/operation.ts";
+import { digestOfCall } from "../state/operations.ts";
+import type { Store } from "../state/store.ts";
+import type { CallAnswer, CallRequest } from "./dispatch.ts";
+import type { Session } from "./session.ts";
+import type { Tool } from "./tool.ts";
+import type { Admitted } from "./admission.ts";
+
+/** How often a running call looks whether another process asked to cancel it. */
+const CANCEL_LOOK_MS = 500;
+
+/**
+ * Runs the handler under an operation record. Answers with the result, or with the running operation once `wait_s`
+ * has passed; the work then goes on and its record says how it ended.
+ */
+export async function recordOperation(
+  session: Session,
+  call: Admitted,
+  request: CallRequest,
+  deadline: Deadline,
+): Promise<CallAnswer> {
+  const { tool, prepared, context, vm, relay, warnings } = call;
+  const store = await openOrGoWithout(session, tool);
+  if (store === undefined) {
+    const result = await prepared.run(context);
+    return { kind: "done", tool, result: { ...result, recorded: false }, warnings };
+  }
+  const op = `op-${newUlid(session.host.clock.now())}`;
+  const begun = await store.operations.begin({
+    op,
+    tool: tool.name,
+    target: vm?.id ?? null,
+    door: session.door,
+    at: timeOf(session),
+    ...(request.key === undefined
+      ? {}
+      : { idempotency: { key: request.key, digest: await digestOfCall(tool.name, prepared.args) } }),
+  });
+  if (!begun.created) return answerOfKnown(begun.operation, tool);
+
+  relay.listen((progress) => {
+    store.operations.progress(op, progress).catch(() => warnings.push("The progress could not be recorded"));
+  });
+  const stopLooking = watchForCancel(session, store, op, deadline);
+  const work = runRecorded(session, store, call, op).finally(() => {
+    stopLooking();
+    deadline[Symbol.dispose]();
+  });
+  if (request.wait_s === undefined) return { kind: "done", tool, result: await work, warnings };
+  const result = await withinWait(session, work, request.wait_s * 1000);
+  if (result !== undefined) return { kind: "done", tool, result, warnings };
+  work.catch(() => {});
+  return { kind: "running", tool, op, progress: relay.latest };
+}
+
+/** Runs the handler and records how it ended; its failure carries the operation's id. */
+async function runRecorded(session: Session, store: Store, call: Admitted, op: string): Promise<JsonObject> {
+  let outcome: { result: JsonObject } | { error: HvError };
+  try {
+    outcome = { result: await call.prepared.run(call.context) };
+  } catch (thrown) {
+    outcome = { error: toHvError(thrown).withContext({ op }) };
+  }
+  await recordEnd(session, store, call, op, outcome);
+  if ("error" in outcome) throw outcome.error;
+  return outcome.result;
+}
+
+/** Without a store a change is refused, except one that frees something. */
+async function openOrGoWithout(session: Session, tool: Tool): Promise<Store | undefined> {
+  try {
+    return await session.store();
+  } catch (error) {
+    if (tool.frees && error instanceof HvError) return undefined;
+    throw error;
+  }
+}
+
+/** The key was used before for the same call: its operation answers, nothing runs twice. */
+function answerOfKnown(operation: Operation, tool: Tool): CallAnswer {
+  const { op, state, error, progress } = operation;
+  if (state === "running") return { kind: "running", tool, op, progress };
+  if (state === "succeeded") {
+    return { kind: "done", tool, result: JSON.parse(JSON.stringify(operation.result ?? {})), warnings: [] };
+  }
+  throw new HvError("hv.conflict", `The same call ended before as ${state}: ${error?.message ?? op}`, {
+    hint: "Look at the state, then use a new idempotency key to try again",
+    context: { op, state, ...(error === undefined ? {} : { code: error.code }) },
+  });
+}
+
+/** The work is done or undone by now; a record that cannot be written is told, and changes nothing of that. */
+async function recordEnd(
+  session: Session,
+  store: Store,
+  { tool, vm, warnings }: Admitted,
+  op: string,
+  outcome: { result: JsonObject } | { error: HvError },
+): Promise<void> {
+  const at = timeOf(session);
+  const failed = "error" in outcome ? outcome.error : undefined;
+  const state = failed === undefined ? "succeeded" : stateOf(failed);
+  try {
+    await store.operations.finish(
+      op,
+      "error" in outcome
+        ? { state: stateOf(outcome.error), error: outcome.error.toEnvelope() }
+        : { state: "succeeded", result: outcome.result },
+      at,
+    );
+    await store.audit.append({
+      at,
+      op,
+      tool: tool.name,
+      class: tool.class,
+      door: session.door,
+      target: vm?.id ?? null,
+      outcome: failed?.code ?? state,
+    });
+  } catch (error) {
+    warnings.push(`The end of ${op} could not be recorded: ${toHvError(error).message}`);
+  }
+}
+
+function stateOf(error: HvError): "failed" | "cancelled" | "unknown" {
+  if (error.code === "hv.cancelled") return "cancelled";
+  return error.code === "hv.outcome_unknown" ? "unknown" : "failed";
+}
+
+function watchForCancel(session: Session, store: Store, op: string, deadline: Deadline): () => void {
+  const ended = new AbortController();
+  const look = async (): Promise<void> => {
+    for (;;) {
+      await session.host.clock.sleep(CANCEL_LOOK_MS, ended.signal);
+      if (await store.operations.isCancelRequested(op)) {
+        deadline.end(new HvError("hv.cancelled", `The operation ${op} was cancelled`, { context: { op } }));
+        return;
+      }
+    }
+  };
+  look().catch(() => {});
+  return () => ended.abort();
+}
+
+/** The result when it comes within the wait, `undefined` when the work goes on. */
+async function withinWait(
+  session: Session,
+  work: Promise<JsonObject>,
+  waitMs: number,
+): Promise<JsonObject | undefined> {
+  const ended = new AbortController();
+  const timer = session.host.clock.sleep(waitMs, ended.signal).then(() => undefined, () => undefined);
+  try {
+    return await Promise.race([work, timer]);
+  } finally {
+    ended.abort();
+  }
+}
+
+function timeOf(session: Session): string {
+  return new Date(session.host.clock.now()).toISOString();
+}

@@ -1,0 +1,57 @@
+import * as z from "zod/mini";
+import { Argv, Cpus, EnvAssignment, MemoryMb, readEnvironment, TtlS } from "../../contract/arguments.ts";
+import { ExecResult } from "../../contract/guest.ts";
+import { ImageName, Path } from "../../contract/names.ts";
+import { Vm } from "../../contract/vm.ts";
+import { copyToGuest } from "../../flows/copy_files.ts";
+import { readCopyPair } from "../../flows/copy_pair.ts";
+import { makeSandbox, removeSandbox } from "../../flows/make_sandbox.ts";
+import { openChannel } from "../../flows/open_channel.ts";
+import { runInGuest } from "../../flows/run_in_guest.ts";
+import { defineTool } from "../tool.ts";
+
+/** Makes a sandbox, runs one program in it, and removes it again unless `keep` is given. */
+export default defineTool({
+  name: "sandbox_run",
+  family: "sandbox",
+  class: "X",
+  summary: "Run a program in a new sandbox that is gone afterwards",
+  input: {
+    image: ImageName,
+    argv: Argv,
+    env: z._default(z.array(EnvAssignment), []),
+    cwd: z.optional(Path),
+    copy: z._default(z.array(z.string()).check(z.describe("HOST:GUEST")), []),
+    keep: z._default(z.boolean(), false),
+    bisect: z._default(z.boolean(), false),
+    ttl_s: z._default(TtlS, 3600),
+    memory_mb: z.optional(MemoryMb),
+    cpus: z.optional(Cpus),
+  },
+  positional: ["image"],
+  rest: "argv",
+  output: z.extend(ExecResult, { sandbox: z.optional(Vm) }),
+  uses: ["driver"],
+  feature: "sandboxes",
+  timed: true,
+  runsProgram: true,
+  async handle({ argv, env, cwd, copy, keep, bisect: _, ...wish }, context) {
+    const { driver, config, host, signal, progress } = context;
+    const copies = copy.map(readCopyPair);
+    progress({ message: "starting a sandbox" });
+    const scope = { ...context, clock: host.clock };
+    const vm = await makeSandbox(driver, config, { ...wish, tiedToUs: !keep }, scope);
+    let kept = false;
+    try {
+      const channel = openChannel(driver, vm);
+      for (const pair of copies) await copyToGuest(host, channel, { ...pair, overwrite: true }, signal);
+      progress({ message: "running" });
+      const command = { argv, env: readEnvironment(env), ...(cwd === undefined ? {} : { cwd }) };
+      const result = await runInGuest(channel, command, scope);
+      kept = keep;
+      return kept ? { ...result, sandbox: await driver.vms.get(vm.id, signal) } : result;
+    } finally {
+      if (!kept) await removeSandbox(driver, vm.id, context);
+    }
+  },
+});

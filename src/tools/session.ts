@@ -1,0 +1,92 @@
+/** What the calls of one process share: host, configuration, state folder, and lazily the store and the driver. */
+
+import { HvError } from "../base/errors.ts";
+import type { Config } from "../config/config.ts";
+import type { Driver } from "../drivers/driver.ts";
+import { openDriver } from "../drivers/index.ts";
+import type { Host } from "../host/host.ts";
+import type { StateFolder } from "../state/layout.ts";
+import type { ReadOnlyStore, Store } from "../state/store.ts";
+import type { Catalogue } from "./dispatch.ts";
+import type { DoorName } from "./tool.ts";
+
+/** What a session is opened with. */
+export interface SessionOptions {
+  host: Host;
+  config: Config;
+  state: StateFolder;
+  door: DoorName;
+  catalogue: Catalogue;
+  /** The driver that the command line names; wins over the configuration. */
+  driverName?: string;
+  /** Opens the driver; tests put an in-memory one in its place. */
+  openDriver?: typeof openDriver;
+}
+
+/** Opens the store and the driver once, when first asked for, and closes them together. */
+export class Session implements AsyncDisposable {
+  readonly host: Host;
+  readonly config: Config;
+  readonly state: StateFolder;
+  readonly door: DoorName;
+  readonly catalogue: Catalogue;
+  readonly #driverName: string | undefined;
+  readonly #openDriver: typeof openDriver;
+  #store: Promise<Store> | undefined;
+  #driver: Promise<Driver> | undefined;
+
+  constructor(options: SessionOptions) {
+    this.host = options.host;
+    this.config = options.config;
+    this.state = options.state;
+    this.door = options.door;
+    this.catalogue = options.catalogue;
+    this.#driverName = options.driverName ?? options.config.driver ?? undefined;
+    this.#openDriver = options.openDriver ?? openDriver;
+  }
+
+  /** The store, made on first use. A failure is forgotten, so that the next call tries again. */
+  store(): Promise<Store> {
+    this.#store ??= this.#openStore().catch((error: unknown) => {
+      this.#store = undefined;
+      throw error;
+    });
+    return this.#store;
+  }
+
+  /** What the store holds, without making one; `undefined` when there is none yet. */
+  async history(): Promise<ReadOnlyStore | undefined> {
+    if (this.#store !== undefined) return await this.#store;
+    const { openStoreReadOnly } = await import("../state/store.ts");
+    return await openStoreReadOnly(this.host, this.state);
+  }
+
+  driver(): Promise<Driver> {
+    this.#driver ??= this.#openDriver(this.#driverName, {
+      host: this.host,
+      config: this.config,
+      state: this.state,
+      findings: {
+        get: async (key) => await (await this.history())?.findings.get(key),
+        put: async (key, value) => await (await this.store()).findings.put(key, value),
+      },
+    });
+    return this.#driver;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const [driver, store] = await Promise.allSettled([this.#driver, this.#store]);
+    if (driver.status === "fulfilled") await driver.value?.close();
+    if (store.status === "fulfilled") store.value?.close();
+  }
+
+  async #openStore(): Promise<Store> {
+    const { openStore } = await import("../state/store.ts");
+    try {
+      return await openStore(this.host, this.state);
+    } catch (error) {
+      if (error instanceof HvError) throw error.withContext({ state: this.state.root });
+      throw error;
+    }
+  }
+}

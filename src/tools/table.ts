@@ -1,0 +1,70 @@
+/** All tools: one lazy row each. `core` rows are listed over MCP unless told otherwise. */
+
+import { HvError } from "../base/errors.ts";
+import { suggest } from "../base/suggest.ts";
+import type { Catalogue } from "./dispatch.ts";
+import type { Tool } from "./tool.ts";
+
+interface Row {
+  name: string;
+  core: boolean;
+  load: () => Promise<{ default: Tool }>;
+}
+
+const ROWS: readonly Row[] = [
+  { name: "audit_tail", core: false, load: () => import("./meta/audit_tail.ts") },
+  { name: "call", core: true, load: () => import("./meta/call.ts") },
+  { name: "capabilities", core: true, load: () => import("./meta/capabilities.ts") },
+  { name: "doctor", core: false, load: () => import("./meta/doctor.ts") },
+  { name: "op_cancel", core: false, load: () => import("./meta/op_cancel.ts") },
+  { name: "op_list", core: false, load: () => import("./meta/op_list.ts") },
+  { name: "op_wait", core: true, load: () => import("./meta/op_wait.ts") },
+  { name: "plan", core: true, load: () => import("./meta/plan.ts") },
+  { name: "read", core: true, load: () => import("./meta/read.ts") },
+  { name: "tools_search", core: true, load: () => import("./meta/tools_search.ts") },
+  { name: "host_capacity", core: false, load: () => import("./host/capacity.ts") },
+  { name: "host_info", core: false, load: () => import("./host/info.ts") },
+  { name: "vm_cleanup", core: false, load: () => import("./vm/cleanup.ts") },
+  { name: "vm_create", core: true, load: () => import("./vm/create.ts") },
+  { name: "vm_delete", core: false, load: () => import("./vm/delete.ts") },
+  { name: "vm_get", core: false, load: () => import("./vm/get.ts") },
+  { name: "vm_list", core: true, load: () => import("./vm/list.ts") },
+  { name: "vm_orphans", core: false, load: () => import("./vm/orphans.ts") },
+  { name: "vm_start", core: true, load: () => import("./vm/start.ts") },
+  { name: "vm_stop", core: true, load: () => import("./vm/stop.ts") },
+  { name: "vm_wait", core: true, load: () => import("./vm/wait.ts") },
+  { name: "sandbox_create", core: true, load: () => import("./sandbox/create.ts") },
+  { name: "sandbox_destroy", core: true, load: () => import("./sandbox/destroy.ts") },
+  { name: "sandbox_list", core: false, load: () => import("./sandbox/list.ts") },
+  { name: "sandbox_run", core: true, load: () => import("./sandbox/run.ts") },
+  { name: "image_import", core: false, load: () => import("./image/import.ts") },
+  { name: "image_list", core: false, load: () => import("./image/list.ts") },
+  { name: "guest_copy_from", core: true, load: () => import("./guest/copy_from.ts") },
+  { name: "guest_copy_to", core: true, load: () => import("./guest/copy_to.ts") },
+  { name: "guest_exec", core: true, load: () => import("./guest/exec.ts") },
+  { name: "dump_find", core: false, load: () => import("./dump/find.ts") },
+  { name: "dump_inspect", core: true, load: () => import("./dump/inspect.ts") },
+];
+
+/** The tools of this program. */
+export const catalogue: Catalogue = catalogueOf(ROWS);
+
+/** Makes a catalogue of rows; tests make small ones. */
+export function catalogueOf(rows: readonly Row[]): Catalogue {
+  const byName = new Map(rows.map((row) => [row.name, row]));
+  const names = [...byName.keys()];
+  return {
+    names,
+    defaultProfile: new Set(rows.filter((row) => row.core).map((row) => row.name)),
+    async load(name) {
+      const row = byName.get(name.startsWith("hv_") ? name.slice("hv_".length) : name);
+      if (row !== undefined) return (await row.load()).default;
+      const near = suggest(name, names);
+      throw new HvError("hv.not_found", `There is no tool "${name}"`, {
+        hint: near === undefined ? "List the tools with `hvlab tools`" : `Did you mean "${near}"?`,
+        context: { tool: name, ...(near === undefined ? {} : { suggestion: near }) },
+      });
+    },
+    loadAll: () => Promise.all(rows.map(async (row) => (await row.load()).default)),
+  };
+}

@@ -1,0 +1,222 @@
+/** What a tool is. One file defines one tool; every door, the docs and the tests follow from the definition. */
+
+import * as z from "zod/mini";
+import { HvError } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { isPlainObject } from "../base/json.ts";
+import type { Config } from "../config/config.ts";
+import type { Progress } from "../contract/operation.ts";
+import type { Loss } from "../contract/plan.ts";
+import type { ToolClass } from "../contract/tool_class.ts";
+import type { Vm } from "../contract/vm.ts";
+import type { Driver, Feature } from "../drivers/driver.ts";
+import type { ByteSink } from "../guest/channel.ts";
+import type { Host } from "../host/host.ts";
+import type { PermissionKind } from "../host/permissions.ts";
+import type { StateFolder } from "../state/layout.ts";
+import type { ReadOnlyStore, Store } from "../state/store.ts";
+import type { Catalogue, Dispatcher } from "./dispatch.ts";
+import { describeIssues } from "./validate.ts";
+
+/** Tool families; each is a folder under `tools/` and a toolset over MCP. */
+export const FAMILIES = ["meta", "host", "vm", "sandbox", "image", "guest", "dump"] as const;
+export type Family = typeof FAMILIES[number];
+
+/** Through which door a call came in. */
+export type DoorName = "cli" | "mcp";
+
+/** What a call may carry beside the tool's own arguments. */
+export interface CallOptions {
+  /** `PLAN_ID:DIGEST`, or on the command line the target's name. */
+  readonly confirm?: string;
+  /** Ends the work with `hv.timeout`. */
+  readonly timeout_s?: number;
+  /** Answers with the running operation after this time; the work goes on. */
+  readonly wait_s?: number;
+  /** The same key gives the same operation. */
+  readonly key?: string;
+}
+
+/** What every handler gets. */
+export interface CallContext {
+  readonly host: Host;
+  readonly config: Config;
+  readonly state: StateFolder;
+  readonly door: DoorName;
+  /** Ends the work; its reason is the coded error to fail with. */
+  readonly signal: AbortSignal;
+  readonly progress: (progress: Progress) => void;
+  /** Adds a sentence to the answer's `warnings`. */
+  readonly warn: (text: string) => void;
+  /** The pipeline's options, for tools that wait or hand their call on. */
+  readonly options: CallOptions;
+  /** Where a guest program's bytes go as they come, when the door passes them through. */
+  readonly sinks: { stdout: ByteSink; stderr: ByteSink } | undefined;
+}
+
+/** What a handler may ask for by naming it in `uses`; the pipeline has it ready before the handler runs. */
+export interface Provided {
+  /** The driver of this call. */
+  driver: Driver;
+  /** The store of operations, plans and the audit trail, made when there is none yet. For tools that write into it. */
+  store: Store;
+  /** What the store holds, for tools that only read; `undefined` when nothing was ever recorded. */
+  history: ReadOnlyStore | undefined;
+  /** The VM that the argument `vm` names, as observed just now. */
+  vm: Vm;
+  /** All tools. */
+  catalogue: Catalogue;
+  /** The way to call another tool through the same pipeline. */
+  dispatcher: Dispatcher;
+}
+
+/** What a destructive or executing call would do. */
+export interface PlannedEffect {
+  /** One sentence: what would be done to what. */
+  summary: string;
+  losses: Loss[];
+  /** The state that the plan holds for; any difference later makes the token invalid. */
+  fingerprint: JsonValue;
+}
+
+type Shape = Record<string, z.ZodMiniType>;
+type Args<S extends Shape> = z.output<z.ZodMiniObject<S, z.core.$strict>>;
+
+/** A tool as its file states it. */
+export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U extends keyof Provided> {
+  name: string;
+  family: Family;
+  class: ToolClass;
+  /** One line, without a full stop. */
+  summary: string;
+  input: S;
+  /** Fields that are given by position, in order. */
+  positional?: readonly (keyof S & string)[];
+  /** The field that takes everything after `--`. */
+  rest?: keyof S & string;
+  output: O;
+  uses?: readonly U[];
+  feature?: Feature;
+  /** Kinds of permission that a process which runs only this tool gives up first. */
+  without?: readonly PermissionKind[];
+  /** Takes `timeout_s`: work that may run long. */
+  timed?: boolean;
+  /** Answers early over MCP: takes `wait_s` although it is class R. */
+  waits?: boolean;
+  /** Frees something, so it runs although the store cannot be written. */
+  frees?: boolean;
+  /** Runs a guest program: its exit code is the command's, and its bytes pass through. */
+  runsProgram?: boolean;
+  /** Hands its call to another tool, whose own class and gates count. */
+  delegates?: boolean;
+  /** The field that names a host file or folder which the tool writes. */
+  writes?: keyof S & string;
+  /** The exit code that the command line gives for a success; 0 when left out. */
+  exitCode?: (result: z.output<O>) => number;
+  /** Class D and X: what the call would do. */
+  plan?: (args: Args<S>, context: CallContext & Pick<Provided, U>) => Promise<PlannedEffect>;
+  handle: (args: Args<S>, context: CallContext & Pick<Provided, U>) => Promise<z.output<O>>;
+  /** Text for a person; the default renderer serves when left out. */
+  render?: (result: z.output<O>) => string;
+}
+
+/** A call whose arguments have been checked. */
+export interface PreparedCall {
+  /** The arguments with defaults filled in. */
+  readonly args: JsonObject;
+  run(context: CallContext & Provided): Promise<JsonObject>;
+  plan(context: CallContext & Provided): Promise<PlannedEffect>;
+}
+
+/** A tool as the rest of hvlab sees it, whatever its types are inside. */
+export interface Tool {
+  readonly name: string;
+  readonly family: Family;
+  readonly class: ToolClass;
+  readonly summary: string;
+  readonly positional: readonly string[];
+  readonly rest: string | undefined;
+  readonly uses: readonly (keyof Provided)[];
+  readonly feature: Feature | undefined;
+  readonly without: readonly PermissionKind[];
+  readonly timed: boolean;
+  readonly waits: boolean;
+  readonly frees: boolean;
+  readonly runsProgram: boolean;
+  readonly delegates: boolean;
+  readonly writes: string | undefined;
+  /** Whether the tool can say what it would do. */
+  readonly plannable: boolean;
+  /** JSON Schema of the input, without `$schema`. */
+  inputSchema(): JsonObject;
+  outputSchema(): JsonObject;
+  /** Checks arguments strictly; throws `hv.usage` that names the field, the value, and what is known. */
+  prepare(args: unknown): PreparedCall;
+  exitCode(result: JsonObject): number;
+  /** The tool's own text for a person; `undefined` leaves it to the default renderer. */
+  render(result: JsonObject): string | undefined;
+}
+
+/** Turns a definition into a {@link Tool}. */
+export function defineTool<
+  const S extends Shape,
+  O extends z.ZodMiniType,
+  const U extends keyof Provided = never,
+>(definition: ToolDefinition<S, O, U>): Tool {
+  const input = z.strictObject(definition.input);
+  const { output, plan, render, exitCode } = definition;
+  return {
+    name: definition.name,
+    family: definition.family,
+    class: definition.class,
+    summary: definition.summary,
+    positional: definition.positional ?? [],
+    rest: definition.rest,
+    uses: definition.uses ?? [],
+    feature: definition.feature,
+    without: definition.without ?? [],
+    timed: definition.timed ?? false,
+    waits: definition.waits ?? false,
+    frees: definition.frees ?? false,
+    runsProgram: definition.runsProgram ?? false,
+    delegates: definition.delegates ?? false,
+    writes: definition.writes,
+    plannable: plan !== undefined,
+    inputSchema: () => schemaOf(input, "input"),
+    outputSchema: () => schemaOf(output, "output"),
+    prepare(raw) {
+      const parsed = input.safeParse(raw ?? {});
+      if (!parsed.success) {
+        throw describeIssues(definition.name, Object.keys(definition.input), parsed.error.issues, raw);
+      }
+      return {
+        args: asJsonObject(parsed.data, definition.name),
+        run: async (context) => asJsonObject(await definition.handle(parsed.data, context), definition.name),
+        async plan(context) {
+          if (plan !== undefined) return await plan(parsed.data, context);
+          throw new HvError("hv.usage", `The tool "${definition.name}" needs no plan`, {
+            hint: "Call it directly",
+          });
+        },
+      };
+    },
+    exitCode: (result) => exitCode === undefined ? 0 : exitCode(output.parse(result)),
+    render: (result) => render?.(output.parse(result)),
+  };
+}
+
+function schemaOf(schema: z.ZodMiniType, io: "input" | "output"): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
+  return asJsonObject(rest, "schema");
+}
+
+/** Round trip through JSON text: drops `undefined` and proves that nothing but JSON is inside. */
+function asJsonObject(value: unknown, name: string): JsonObject {
+  const copy: unknown = JSON.parse(JSON.stringify(value));
+  if (isJsonObject(copy)) return copy;
+  throw new HvError("hv.internal", `The tool "${name}" gave something other than an object`);
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return isPlainObject(value);
+}

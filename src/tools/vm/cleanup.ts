@@ -1,0 +1,37 @@
+import * as z from "zod/mini";
+import { Removed } from "../../contract/vm.ts";
+import { defineTool } from "../tool.ts";
+
+/** Removes what `vm_orphans` lists; each is looked at again right before it goes. */
+export default defineTool({
+  name: "vm_cleanup",
+  family: "vm",
+  class: "D",
+  summary: "Remove what hvlab left behind",
+  input: {},
+  output: z.object({ removed: z.array(Removed) }),
+  uses: ["driver"],
+  feature: "vms",
+  frees: true,
+  async plan(_, { driver, signal }) {
+    const orphans = await driver.vms.orphans(signal);
+    return {
+      summary: `Remove ${orphans.length} leftovers of hvlab`,
+      losses: orphans.map(({ kind, id, name, paths: [path], size_bytes }) => ({
+        what: `${kind} ${name ?? id}`,
+        ...(path === undefined ? {} : { path }),
+        size_bytes,
+      })),
+      fingerprint: orphans.map(({ kind, id }) => `${kind} ${id}`).sort(),
+    };
+  },
+  async handle(_, context) {
+    const { driver, signal, progress } = context;
+    const removed: Removed[] = [];
+    for (const orphan of await driver.vms.orphans(signal)) {
+      progress({ message: `removing ${orphan.name ?? orphan.id}` });
+      removed.push(await driver.vms.removeOrphan(orphan, context));
+    }
+    return { removed };
+  },
+});

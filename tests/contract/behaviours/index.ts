@@ -1,0 +1,6 @@
+/** All behaviours of the contract, in one import. */
+
+import "./life.ts";
+import "./plans.ts";
+import "./guests.ts";
+import "./sandboxes.ts";

@@ -1,0 +1,176 @@
+/**
+ * A driver that keeps its VMs in memory. It stands in where the pipeline and the doors are tested, and passes the
+ * same contract suite as the real drivers. Its guests run the few programs that the suite uses.
+ */
+
+import { HvError } from "../../src/base/errors.ts";
+import { newVmId } from "../../src/base/ids.ts";
+import type { Image } from "../../src/contract/image.ts";
+import type { Removed, Vm } from "../../src/contract/vm.ts";
+import type { CallScope, Driver, Feature, SandboxSpec, VmSpec } from "../../src/drivers/driver.ts";
+import { MemoryGuest } from "./memory_guest.ts";
+
+interface Machine {
+  vm: Vm;
+  guest: MemoryGuest;
+  crash: string | undefined;
+}
+
+export interface MemoryDriverOptions {
+  images?: readonly string[];
+  features?: readonly Feature[];
+  /** Milliseconds since 1970, for leases. */
+  now?: () => number;
+}
+
+export class MemoryDriver implements Driver {
+  readonly name = "memory";
+  readonly features: ReadonlySet<Feature>;
+  readonly machines = new Map<string, Machine>();
+  readonly #images: readonly string[];
+  readonly #now: () => number;
+
+  constructor({ images = ["tiny"], features, now = Date.now }: MemoryDriverOptions = {}) {
+    this.#images = images;
+    this.#now = now;
+    this.features = new Set(features ?? ["vms", "images", "sandboxes", "guest"]);
+  }
+
+  readonly vms = {
+    list: () =>
+      Promise.resolve({ vms: [...this.machines.values()].map(({ vm }) => ({ ...vm })), warnings: [] }),
+    get: (id: string) => Promise.resolve({ ...this.#machine(id).vm }),
+    create: (spec: VmSpec) => Promise.resolve(this.#add(spec, false, undefined)),
+    start: (id: string) => {
+      const machine = this.#machine(id);
+      if (machine.vm.state === "off") machine.guest = new MemoryGuest();
+      machine.vm.state = "running";
+      machine.vm.pid = 4711;
+      return Promise.resolve();
+    },
+    stop: (id: string) => {
+      const { vm } = this.#machine(id);
+      vm.state = "off";
+      delete vm.pid;
+      return Promise.resolve();
+    },
+    losses: (id: string) => Promise.resolve([{ what: `the VM ${this.#machine(id).vm.name}`, size_bytes: 1 }]),
+    remove: (id: string) => Promise.resolve(this.#remove(id)),
+    orphans: () =>
+      Promise.resolve(
+        this.#expired().map(({ id, name }) => ({
+          kind: "sandbox_expired" as const,
+          id,
+          name,
+          paths: [],
+          size_bytes: 0,
+          reason: "its lease has run out",
+        })),
+      ),
+    removeOrphan: ({ id }: { id: string }) => Promise.resolve(this.#remove(id)),
+  };
+
+  readonly sandboxes = {
+    create: (spec: SandboxSpec) => {
+      const id = this.#add(spec, true, new Date(this.#now() + spec.ttl_s * 1000).toISOString());
+      this.#machine(id).vm.state = "running";
+      return Promise.resolve(id);
+    },
+    sweep: (_: CallScope) => Promise.resolve(this.#expired().map(({ id }) => this.#remove(id))),
+  };
+
+  readonly images = {
+    list: () => Promise.resolve({ images: this.#images.map(imageNamed), warnings: [] }),
+    get: (name: string) => Promise.resolve(imageNamed(this.#knownImage(name))),
+    import: ({ name }: { name: string }) => Promise.resolve(imageNamed(name)),
+  };
+
+  channels({ id }: Vm): MemoryGuest[] {
+    return [this.#machine(id).guest];
+  }
+
+  crash(id: string): Promise<{ reason: string } | undefined> {
+    const { crash } = this.#machine(id);
+    return Promise.resolve(crash === undefined ? undefined : { reason: crash });
+  }
+
+  diagnose(): Promise<[]> {
+    return Promise.resolve([]);
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Makes the guest of a VM crash. */
+  crashGuest(id: string, reason: string): void {
+    const machine = this.#machine(id);
+    machine.crash = reason;
+    machine.vm.state = "crashed";
+  }
+
+  #machine(id: string): Machine {
+    const machine = this.machines.get(id);
+    if (machine !== undefined) return machine;
+    throw new HvError("hv.not_found", `There is no VM "${id}"`, {
+      hint: "List the VMs",
+      context: { vm: id },
+    });
+  }
+
+  #knownImage(name: string): string {
+    if (this.#images.includes(name)) return name;
+    throw new HvError("hv.not_found", `There is no image "${name}"`, {
+      hint: "List the images",
+      context: { image: name },
+    });
+  }
+
+  #add(spec: VmSpec, sandbox: boolean, expiresAt: string | undefined): string {
+    this.#knownImage(spec.image);
+    if ([...this.machines.values()].some(({ vm }) => vm.name === spec.name)) {
+      throw new HvError("hv.conflict", `There is a VM "${spec.name}" already`, {
+        hint: "Choose another name",
+        context: { wanted: "absent", found: "present" },
+      });
+    }
+    const id = newVmId();
+    const { name, image, memory_mb, cpus } = spec;
+    const vm: Vm = {
+      id,
+      name,
+      state: "off",
+      driver: this.name,
+      sandbox,
+      managed: true,
+      image,
+      memory_mb,
+      cpus,
+      ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    };
+    this.machines.set(id, { vm, guest: new MemoryGuest(), crash: undefined });
+    return id;
+  }
+
+  #remove(id: string): Removed {
+    const { vm } = this.#machine(id);
+    this.machines.delete(id);
+    return { id, name: vm.name, removed: true, files: [] };
+  }
+
+  #expired(): Vm[] {
+    return [...this.machines.values()].map(({ vm }) => vm)
+      .filter(({ expires_at }) => expires_at !== undefined && Date.parse(expires_at) <= this.#now());
+  }
+}
+
+function imageNamed(name: string): Image {
+  return {
+    name,
+    kind: "kernel",
+    files: [],
+    folder: `/images/${name}`,
+    size_bytes: 0,
+    created_at: "2026-01-01T00:00:00.000Z",
+  };
+}

@@ -7,9 +7,10 @@ import { exceptionName } from "../exception_names.ts";
 import type { InspectOptions } from "../inspect.ts";
 import { hex32, hex64, hexPointer, jsonCount } from "../numbers.ts";
 import type { DumpWarning } from "../reasons.ts";
-import { compareSizes, type SizeFields } from "../sizes.ts";
+import type { SizeFields } from "../sizes.ts";
 import { filetimeToIso } from "../time.ts";
 import { type KernelBody, readKernelBody } from "./body.ts";
+import { holeFields, isEncrypted, kernelSizes, warnOfHeader } from "./checks.ts";
 import { type KernelHeader, readHeaderContext, readKernelHeader } from "./header.ts";
 import type { HeaderLayout } from "./header_layout.ts";
 import {
@@ -46,7 +47,8 @@ export function inspectKernelDump(
   const pointer = (value: bigint | null) => value === null ? null : hexPointer(value, layout.bits);
   const context = readHeaderContext(reader, layout, machine);
   const sizes = kernelSizes(reader, layout, body, warnings);
-  warnOfHeader(header, layout, options, sizes, warnings);
+  const holes = holeFields(body, options, reader.size, warnings);
+  warnOfHeader(header, layout, warnings);
   return {
     path: options.path,
     os_version: windowsVersion(build),
@@ -92,6 +94,7 @@ export function inspectKernelDump(
     required_dump_space: header.requiredDumpSpace === null ? null : jsonCount(header.requiredDumpSpace),
     ...pageFields(body, sizes),
     ...sizes,
+    ...holes,
     warnings,
   };
 }
@@ -138,13 +141,6 @@ function isLive(header: KernelHeader, options: InspectOptions): boolean {
     /(?:^|[\\/])LiveKernel(?:Reports|Dumps)[\\/]/i.test(options.path);
 }
 
-function isEncrypted(header: KernelHeader): boolean | null {
-  const encrypted = hasAttribute(header.attributes, ATTRIBUTE.encrypted);
-  return encrypted === null
-    ? null
-    : encrypted && hasAttribute(header.attributes, ATTRIBUTE.decrypted) === false;
-}
-
 function bodyFields({ form, summary, triage }: KernelBody): Partial<DumpInspection> {
   if (triage !== null) {
     return {
@@ -179,81 +175,4 @@ function pageFields({ form, summary }: KernelBody, sizes: SizeFields): Partial<D
     pages: jsonCount(summary.pages),
     pages_missing: jsonCount(missing > summary.pages ? summary.pages : missing),
   };
-}
-
-/** A file that ends before the last field that is told is too short; one that ends later is truncated. */
-function kernelSizes(
-  reader: ByteReader,
-  layout: HeaderLayout,
-  body: KernelBody,
-  warnings: DumpWarning[],
-): SizeFields {
-  const { boot_id, system_time } = layout.fields;
-  const told = Math.max(boot_id.offset + boot_id.size, system_time.offset + system_time.size);
-  if (reader.size >= told) {
-    const atLeast = reader.size < layout.size ? BigInt(layout.size) : null;
-    return compareSizes(body.summary.expectedSize ?? atLeast, reader.size, warnings);
-  }
-  warnings.push({
-    reason: "too_short",
-    message: `The header needs ${layout.size} bytes, the file has ${reader.size}: later fields are missing`,
-    expected: layout.size,
-    actual: reader.size,
-  });
-  return { expected_size_bytes: layout.size, actual_size_bytes: reader.size };
-}
-
-const PAGE_TABLE_MASK = { 64: 0x7FFF_FFFF_FFFF_F000n, 32: 0xFFFF_FFE0n } as const;
-
-function warnOfHeader(
-  header: KernelHeader,
-  layout: HeaderLayout,
-  options: InspectOptions,
-  sizes: SizeFields,
-  warnings: DumpWarning[],
-): void {
-  const base = header.directoryTableBase;
-  if (base !== null && (base & PAGE_TABLE_MASK[layout.bits]) === 0n) {
-    warnings.push({
-      reason: "bad_dtb",
-      message: `DirectoryTableBase ${
-        hexPointer(base, layout.bits)
-      } is no page table, so addresses cannot be resolved`,
-      offset: layout.fields.directory_table_base.offset,
-    });
-  }
-  if (header.machineImageType === 0 || header.numberProcessors === 0) {
-    warnings.push({
-      reason: "bad_machine",
-      message:
-        `The header names machine ${header.machineImageType} with ${header.numberProcessors} processors; ` +
-        "debuggers refuse such a dump",
-      offset: layout.fields.machine_image_type.offset,
-    });
-  }
-  if (header.systemTime !== null && header.systemTime !== 0n && filetimeToIso(header.systemTime) === null) {
-    warnings.push({
-      reason: "bad_time",
-      message: `SystemTime ${hex64(header.systemTime)} is no date`,
-      offset: layout.fields.system_time.offset,
-    });
-  }
-  if (isEncrypted(header)) {
-    warnings.push({
-      reason: "encrypted",
-      message: "The pages are encrypted: only the header can be read without the key",
-      offset: layout.fields.attributes.offset,
-    });
-  }
-  const allocated = options.allocatedBytes ?? null;
-  if (allocated !== null && allocated + Number(PAGE_BYTES) < sizes.actual_size_bytes) {
-    warnings.push({
-      reason: "sparse_zero_pages",
-      message:
-        `The file takes ${allocated} of its ${sizes.actual_size_bytes} bytes on disk: it has holes that read ` +
-        "as zero, or is stored compressed",
-      expected: sizes.actual_size_bytes,
-      actual: allocated,
-    });
-  }
 }

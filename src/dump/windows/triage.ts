@@ -4,6 +4,7 @@ import type { ByteReader } from "../bytes.ts";
 import { at, type Layout } from "../layout.ts";
 import { hex } from "../numbers.ts";
 import type { DumpWarning } from "../reasons.ts";
+import { walkSecondaryData } from "./secondary_data.ts";
 
 /** Parts that both forms state, from the end of the dump header. */
 const COMMON = {
@@ -68,13 +69,9 @@ export interface TriageSummary {
 export const TRIAGE_MARK = 0x44475254;
 const MAXIMUM_DRIVERS = 4096;
 const MAXIMUM_DATA_BLOCKS = 65_536;
-const MAXIMUM_BLOBS = 256;
 const DRIVER_ENTRY_BYTES = { 64: 0x90, 32: 0x4C } as const;
 const DATA_BLOCK_BYTES = { 64: 16, 32: 12 } as const;
 const UNLOADED_ENTRY_BYTES = { 64: 56, 32: 40 } as const;
-/** `Dump` and `Blob`, which begin the secondary data. */
-const SECONDARY_DUMP = 0x706D7544;
-const SECONDARY_BLOB = 0x626F6C42;
 
 /** Reads the triage header that starts at `start`; fails with `hv.bad_dump` when the file ends inside it. */
 export function readTriageHeader(reader: ByteReader, start: number, bits: 32 | 64): TriageHeader {
@@ -198,35 +195,4 @@ function countUnloaded(
     actual: room,
   });
   return null;
-}
-
-/** Follows the tagged blocks behind the dump; each step reads one 32-byte header. */
-function walkSecondaryData(
-  reader: ByteReader,
-  start: number,
-  warnings: DumpWarning[],
-): { blobs: number; bytes: number } {
-  const found = { blobs: 0, bytes: 0 };
-  if (!reader.has(start, 16)) return found;
-  if (reader.u32(start, "secondary data") !== SECONDARY_DUMP) return found;
-  if (reader.u32(start + 4, "secondary data") !== SECONDARY_BLOB) return found;
-  let offset = start + reader.u32(start + 8, "HeaderSize");
-  while (offset < reader.size && found.blobs < MAXIMUM_BLOBS) {
-    const fits = reader.has(offset, 32);
-    const headerSize = fits ? reader.u32(offset, "HeaderSize") : 0;
-    const dataSize = fits ? reader.u32(offset + 20, "DataSize") : 0;
-    const padding = fits ? reader.u32(offset + 24, "PrePad") + reader.u32(offset + 28, "PostPad") : 0;
-    if (headerSize < 32 || !reader.has(offset, headerSize + dataSize + padding)) {
-      warnings.push({
-        reason: "secondary_data",
-        message: `The secondary data is damaged or cut at ${hex(offset)}, after ${found.blobs} blocks`,
-        offset,
-      });
-      break;
-    }
-    found.blobs++;
-    found.bytes += dataSize;
-    offset += headerSize + dataSize + padding;
-  }
-  return found;
 }

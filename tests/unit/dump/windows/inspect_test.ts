@@ -261,7 +261,13 @@ Deno.test("what debuggers refuse is a warning", () => {
 
 Deno.test("a file with holes is told where the platform says so", () => {
   const bytes = fullDump64([[0n, 8n]]);
-  assert.deepEqual(reasons(inspect(bytes, "a", 8192)), ["sparse_zero_pages"]);
+  const mostlyHoles = inspect(bytes, "a", 8192);
+  assert.deepEqual(reasons(mostlyHoles), ["sparse_zero_pages"]);
+  assert.equal(mostlyHoles.allocated_size_bytes, 8192);
+  const fewHoles = inspect(bytes, "a", bytes.length - 4096);
+  assert.deepEqual(reasons(fewHoles), []);
+  assert.equal(fewHoles.allocated_size_bytes, bytes.length - 4096);
+  assert.deepEqual(reasons(inspect(triageDump64().bytes, "a", 512)), []);
   assert.deepEqual(reasons(inspect(bytes, "a", bytes.length)), []);
 });
 

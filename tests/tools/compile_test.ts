@@ -105,7 +105,7 @@ Deno.test("compile's last step runs where Deno's runtime can be had, and says wh
     await buildBundle(`${folder}/bundle`);
     const compiled = await compileFor(linuxTarget, `${folder}/bundle`, `${folder}/hvlab`);
     if ("unreachable" in compiled) {
-      console.log(`compile: last step not run here because ${compiled.unreachable}`);
+      console.log(`note: compile: last step not run here because ${compiled.unreachable}`);
       assert.match(compiled.unreachable, /^the Deno runtime for .* could not be fetched: ./);
       await assert.rejects(Deno.stat(`${folder}/hvlab`), Deno.errors.NotFound);
     } else if (Deno.build.os === "linux") {

@@ -1,0 +1,148 @@
+/** Whether this host can do the driver's work. Looks only; what needs a guest to be started is left to changing calls. */
+
+import { toHvError } from "../../base/errors.ts";
+import type { Finding } from "../../contract/finding.ts";
+import { knownAcceleration, ruleOutKvm } from "./acceleration.ts";
+import { folderOf as folderAbove } from "../../base/paths.ts";
+import type { QemuContext } from "./context.ts";
+import { findQemuImg, readQemuProgram } from "./program.ts";
+import { RuntimeFolder, SOCKET_PATH_LIMIT } from "./runtime_folder.ts";
+
+/** Programs that the driver asks, and what is missing without each. */
+const TOOLS: readonly { program: string; package: string; without: string }[] = [
+  { program: "ps", package: "procps", without: "a VM whose monitor is silent cannot be seen" },
+  { program: "kill", package: "procps", without: "a VM that hangs cannot be ended" },
+  {
+    program: "setpriv",
+    package: "util-linux",
+    without: "`sandbox run` cannot tie a sandbox to its own life",
+  },
+  { program: "cat", package: "coreutils", without: "the processor's abilities cannot be read" },
+];
+const LOW_DISK_BYTES = 1024 * 1024 * 1024;
+/** A uuid of no VM, for the length of a runtime folder's path. */
+const ANY_VM = "vm-00000000-0000-4000-8000-000000000000";
+
+/** All findings of the driver, each check on its own. Never throws for what it finds. */
+export async function diagnose(context: QemuContext, signal: AbortSignal): Promise<Finding[]> {
+  const checks: [string, () => Promise<Omit<Finding, "check">>][] = [
+    ["qemu", () => checkQemu(context, signal)],
+    ["qemu-img", () => checkQemuImg(context)],
+    ["acceleration", () => checkAcceleration(context, signal)],
+    ["programs", () => checkTools(context)],
+    ["runtime folder", () => checkRuntimeFolder(context)],
+    ["disk space", () => checkDiskSpace(context, signal)],
+  ];
+  return await Promise.all(checks.map(async ([check, look]) => {
+    try {
+      return { check, ...await look() };
+    } catch (error) {
+      signal.throwIfAborted();
+      const { message, hint } = toHvError(error);
+      return {
+        check,
+        status: "broken" as const,
+        finding: message,
+        ...(hint === undefined ? {} : { fix: hint }),
+      };
+    }
+  }));
+}
+
+async function checkQemu(context: QemuContext, signal: AbortSignal): Promise<Omit<Finding, "check">> {
+  const { path, version, machine } = await readQemuProgram(context, { remember: false, signal });
+  return { status: "ok", finding: `QEMU ${version} at ${path}, machine type ${machine}` };
+}
+
+async function checkQemuImg(context: QemuContext): Promise<Omit<Finding, "check">> {
+  return { status: "ok", finding: `qemu-img at ${await findQemuImg(context)}` };
+}
+
+async function checkAcceleration(context: QemuContext, signal: AbortSignal): Promise<Omit<Finding, "check">> {
+  const found = await knownAcceleration(context) ?? await ruleOutKvm(context, signal);
+  if (found === undefined) {
+    return {
+      status: "warning",
+      finding: "KVM may work here; it has not been tried since this host booted",
+      fix: "Start any VM: that tries it once",
+    };
+  }
+  if (found.accelerator === "kvm") return { status: "ok", finding: `Guests run under KVM: ${found.reason}` };
+  return {
+    status: "warning",
+    finding: `Guests are emulated (TCG), which is slow: ${found.reason}`,
+    fix: "Use a host whose processor offers virtualisation, or switch on nested virtualisation for this one",
+  };
+}
+
+async function checkTools({ host }: QemuContext): Promise<Omit<Finding, "check">> {
+  if (host.os !== "linux") return { status: "ok", finding: "Nothing else is needed on this system" };
+  const places = await Promise.all(TOOLS.map(({ program }) => host.processes.find(program)));
+  const missing = TOOLS.filter((_, index) => places[index] === undefined);
+  if (missing.length === 0) {
+    return { status: "ok", finding: `${TOOLS.map(({ program }) => program).join(", ")} are on PATH` };
+  }
+  return {
+    status: "broken",
+    finding: missing.map(({ program, without }) => `${program} is missing: ${without}`).join("; "),
+    fix: `Run: apt-get install ${[...new Set(missing.map((tool) => tool.package))].join(" ")}`,
+  };
+}
+
+async function checkRuntimeFolder({ host }: QemuContext): Promise<Omit<Finding, "check">> {
+  const folder = host.environment.runtimeFolder();
+  const facts = await host.files.stat(folder);
+  const longest = new TextEncoder().encode(RuntimeFolder.of(host, ANY_VM).monitor("keeper")).length;
+  const us = host.machine.userId();
+  const fix = "Set XDG_RUNTIME_DIR to a short folder of your own with mode 700";
+  const broken = (finding: string): Omit<Finding, "check"> => ({ status: "broken", finding, fix });
+  if (longest > SOCKET_PATH_LIMIT) {
+    return broken(`Sockets under ${folder} would have ${longest} bytes, at most 107 fit`);
+  }
+  if (facts === undefined) return { status: "ok", finding: `${folder} is made when the first VM starts` };
+  if (facts.kind !== "folder") return broken(`${folder} is a ${facts.kind}, not a folder`);
+  if (facts.owner !== null && us !== null && facts.owner !== us) {
+    return broken(`${folder} belongs to user ${facts.owner}`);
+  }
+  if (facts.mode !== null && (facts.mode & 0o077) !== 0) {
+    return {
+      ...broken(`Other users may enter ${folder} (mode ${facts.mode.toString(8)})`),
+      fix: `Run: chmod 700 "${folder}"`,
+    };
+  }
+  return { status: "ok", finding: `${folder} is private to this user` };
+}
+
+async function checkDiskSpace(
+  { host, state }: QemuContext,
+  signal: AbortSignal,
+): Promise<Omit<Finding, "check">> {
+  if (host.os === "windows") return { status: "ok", finding: "Not looked at on Windows" };
+  const folder = await nearestFolder(host.files, state.root);
+  const finished = await host.processes.run("df", ["-Pk", "--", folder], { signal, env: { LC_ALL: "C" } });
+  const free = parseFreeBytes(new TextDecoder().decode(finished.stdout));
+  if (free === undefined) {
+    return { status: "warning", finding: `The free space of ${folder} is not known: df gave no answer` };
+  }
+  const finding = `${(free / 1024 ** 3).toFixed(1)} GiB are free for ${state.root}`;
+  if (free >= LOW_DISK_BYTES) return { status: "ok", finding };
+  return {
+    status: "warning",
+    finding,
+    fix: "Free some space, or name another state folder with HVLAB_STATE",
+  };
+}
+
+/** The fourth column of the second line of `df -Pk`, in bytes. */
+export function parseFreeBytes(text: string): number | undefined {
+  const free = /^\S.*?\s+\d+\s+\d+\s+(\d+)\s+\d+%\s/m.exec(text.split("\n").slice(1).join("\n"))?.[1];
+  return free === undefined ? undefined : Number(free) * 1024;
+}
+
+async function nearestFolder(files: QemuContext["host"]["files"], path: string): Promise<string> {
+  let folder = path;
+  while (await files.stat(folder, { follow: true }) === undefined && folder !== folderAbove(folder)) {
+    folder = folderAbove(folder);
+  }
+  return folder;
+}

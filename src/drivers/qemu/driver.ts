@@ -1,0 +1,106 @@
+/** The QEMU driver: machines on this host, run by QEMU itself, one process for each. */
+
+import { HvError } from "../../base/errors.ts";
+import { newVmId } from "../../base/ids.ts";
+import type { Vm } from "../../contract/vm.ts";
+import type { GuestChannel } from "../../guest/channel.ts";
+import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
+import { openAgentChannel } from "./agent.ts";
+import type { QemuContext } from "./context.ts";
+import { makeVm } from "./creation.ts";
+import { diagnose } from "./diagnose.ts";
+import { ProcessView } from "./identity.ts";
+import { importImage } from "./image_import.ts";
+import { getImage, listImages } from "./images.ts";
+import { startVm } from "./instance.ts";
+import { asVm, observe } from "./observe.ts";
+import { findOrphans, removeOrphan } from "./orphans.ts";
+import { type VmRecord, VmRecords } from "./records.ts";
+import { lossesOf, removeVm } from "./removal.ts";
+import { RuntimeFolder } from "./runtime_folder.ts";
+import { Sandboxes } from "./sandboxes.ts";
+import { stopVm } from "./stop.ts";
+
+/** Opens the driver. Touches nothing on the host by itself. */
+export function openQemuDriver(context: QemuContext): Driver {
+  const records = new VmRecords(context);
+  const sandboxes = new Sandboxes(context, records);
+  /** Where the sockets of VMs seen in this process lie; their records say so. */
+  const runtimes = new Map<string, string>();
+
+  const look = async (record: VmRecord, signal: AbortSignal, processes?: ProcessView): Promise<Vm> => {
+    const seen = await observe(context, record, signal, processes);
+    runtimes.set(record.id, record.runtime);
+    return asVm(record, seen);
+  };
+
+  const list = async (signal: AbortSignal): Promise<VmListing> => {
+    const { records: known, damaged } = await records.list();
+    const processes = new ProcessView(context);
+    const vms = await Promise.all(known.map((record) => look(record, signal, processes)));
+    return {
+      vms,
+      warnings: damaged.map(({ path, reason }) => `"${path}" is no VM that can be read: ${reason}`),
+    };
+  };
+
+  const crash = async (id: string, signal: AbortSignal): Promise<{ reason: string } | undefined> => {
+    const { state, state_reason: reason } = await look(await records.get(id), signal);
+    return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
+  };
+
+  const vms: VmAbilities = {
+    list,
+    get: async (id, signal) => await look(await records.get(id), signal),
+    create: async (spec, scope) => {
+      const id = newVmId();
+      await makeVm(context, records, id, spec, undefined, scope);
+      return id;
+    },
+    start: (id, scope) => startVm(context, records, id, scope),
+    stop: (id, mode, scope) => stopVm(context, records, id, mode, scope),
+    losses: async (id) => {
+      await records.get(id);
+      return await lossesOf(context, id);
+    },
+    remove: async (id, scope) => {
+      const removed = await removeVm(context, records, id, scope);
+      sandboxes.release(id);
+      return removed;
+    },
+    orphans: () => findOrphans(context, records, sandboxes),
+    removeOrphan: (orphan, scope) => removeOrphan(context, records, sandboxes, orphan, scope),
+  };
+  const sandbox: SandboxAbilities = {
+    create: (spec, scope) => sandboxes.create(spec, scope),
+    sweep: (scope) => sandboxes.sweep(scope),
+  };
+  const images: ImageAbilities = {
+    list: () => listImages(context),
+    get: (name) => getImage(context, name),
+    import: (source, scope) => importImage(context, source, scope),
+  };
+  const channels = (vm: Vm): GuestChannel[] => {
+    if (vm.driver !== "qemu") throw new HvError("hv.internal", `The VM "${vm.id}" is not QEMU's`);
+    const path = runtimes.get(vm.id);
+    const runtime = path === undefined ? RuntimeFolder.of(context.host, vm.id) : new RuntimeFolder(path);
+    return [openAgentChannel({
+      host: context.host,
+      socket: runtime.agent,
+      lock: runtime.agentLock,
+      isCrashed: (signal) => crash(vm.id, signal),
+    })];
+  };
+
+  return {
+    name: "qemu",
+    features: new Set<Feature>(["vms", "images", "sandboxes", "guest"]),
+    vms,
+    sandboxes: sandbox,
+    images,
+    channels,
+    crash,
+    diagnose: (signal) => diagnose(context, signal),
+    close: () => Promise.resolve(sandboxes.close()),
+  };
+}

@@ -1,0 +1,205 @@
+/** Taking an image in: files are copied, digested on the way, checked, made read-only, and appear all at once. */
+
+import * as z from "zod/mini";
+import { HvError } from "../../base/errors.ts";
+import { joinPath } from "../../base/paths.ts";
+import { startSha256 } from "../../host/digest.ts";
+import { UndoList } from "../../base/undo.ts";
+import type { Image, ImageFile } from "../../contract/image.ts";
+import { ImageName } from "../../contract/names.ts";
+import type { CallScope, ImageSource } from "../driver.ts";
+import type { QemuContext } from "./context.ts";
+import {
+  checkDiskHeader,
+  checkDiskWithProgram,
+  checkFastKernel,
+  checkInitrd,
+  checkKernel,
+} from "./image_checks.ts";
+import {
+  getImage,
+  IMAGE_RECORD,
+  IMAGE_SCHEMA_VERSION,
+  imageFolders,
+  type ImageRecord,
+  IMPORT_PREFIX,
+} from "./images.ts";
+import { findQemuImg } from "./program.ts";
+
+const CHUNK_BYTES = 1024 * 1024;
+type Role = ImageFile["role"];
+
+/** One file to take in. */
+interface Part {
+  role: Role;
+  source: string;
+  /** Its name in the image's folder. */
+  target: string;
+}
+
+/**
+ * Takes an image in. Throws `hv.usage` for parts that do not go together, `hv.conflict` when the name is taken and
+ * `hv.bad_image` for files that are no image; nothing is left behind then.
+ */
+export async function importImage(
+  context: QemuContext,
+  source: ImageSource,
+  scope: CallScope,
+): Promise<Image> {
+  const parts = partsOf(source);
+  const { host } = context;
+  const [folder] = imageFolders(context);
+  const lockPath = joinPath(context.state.locks, `image-${source.name}.lock`);
+  using _lock = await takeName(context, source.name, lockPath);
+  await refuseTaken(context, folder, source.name);
+  await host.files.makeFolder(folder);
+  await removeBrokenOff(context, folder, source.name);
+
+  const home = joinPath(folder, `${IMPORT_PREFIX}${source.name}`);
+  await using undo = new UndoList();
+  undo.add("image folder", () => host.files.remove(home));
+  await host.files.makeFolder(home, { mode: 0o755 });
+  const files: ImageRecord["files"] = [];
+  for (const part of parts) files.push(await takeIn(context, part, home, scope));
+  const record: ImageRecord = {
+    schema: IMAGE_SCHEMA_VERSION,
+    name: source.name,
+    kind: source.disk === undefined ? "kernel" : "disk",
+    files,
+    ...(source.append === undefined ? {} : { append: source.append }),
+    created_at: new Date(host.clock.now()).toISOString(),
+  };
+  await host.files.writeAtomically(joinPath(home, IMAGE_RECORD), JSON.stringify(record, undefined, 2) + "\n");
+  scope.signal.throwIfAborted();
+  await host.files.rename(home, joinPath(folder, source.name));
+  undo.keep();
+  await host.files.remove(lockPath);
+  return await getImage(context, source.name);
+}
+
+function partsOf(source: ImageSource): Part[] {
+  if (!z.safeParse(ImageName, source.name).success) {
+    throw usage(`"${source.name}" is not an image name`, "Use letters, digits, dots, dashes and underscores");
+  }
+  const { disk, kernel, fast_kernel: fastKernel, initrd } = source;
+  if (disk !== undefined) {
+    if (
+      kernel !== undefined || fastKernel !== undefined || initrd !== undefined || source.append !== undefined
+    ) {
+      throw usage("An image has either a disk or a kernel", "Leave out one of them");
+    }
+    return [{ role: "disk", source: disk, target: "disk.img" }];
+  }
+  if (kernel === undefined) {
+    throw usage("An image needs a disk or a kernel", "Give --disk FILE or --kernel FILE");
+  }
+  return [
+    { role: "kernel", source: kernel, target: "kernel" },
+    ...(fastKernel === undefined
+      ? []
+      : [{ role: "fast_kernel" as const, source: fastKernel, target: "fast_kernel" }]),
+    ...(initrd === undefined ? [] : [{ role: "initrd" as const, source: initrd, target: "initrd" }]),
+  ];
+}
+
+function usage(message: string, hint: string): HvError {
+  return new HvError("hv.usage", message, { hint });
+}
+
+async function takeName(context: QemuContext, name: string, path: string): Promise<Disposable> {
+  const lock = await context.host.locks.tryTake(path);
+  if (lock !== undefined) return lock;
+  throw new HvError("hv.conflict", `The image "${name}" is being imported by another call`, {
+    hint: "Wait until it is done",
+    context: { image: name, wanted: "absent", found: "importing" },
+  });
+}
+
+async function refuseTaken(context: QemuContext, folder: string, name: string): Promise<void> {
+  const path = joinPath(folder, name);
+  if (await context.host.files.stat(path) === undefined) return;
+  throw new HvError("hv.conflict", `The image name "${name}" is taken`, {
+    hint: "Choose another name, or delete the image first",
+    context: { image: name, path, wanted: "absent", found: "present" },
+  });
+}
+
+/** An import that was killed left its folder; under the name's lock nobody can be at work in it. */
+async function removeBrokenOff(context: QemuContext, folder: string, name: string): Promise<void> {
+  await context.host.files.remove(joinPath(folder, `${IMPORT_PREFIX}${name}`));
+}
+
+async function takeIn(
+  context: QemuContext,
+  part: Part,
+  home: string,
+  scope: CallScope,
+): Promise<ImageRecord["files"][number]> {
+  const { files } = context.host;
+  const source = await files.realPath(part.source);
+  const facts = await files.stat(source);
+  if (facts?.kind !== "file") {
+    throw new HvError(
+      "hv.bad_image",
+      `Cannot use "${part.source}" as part of an image: it is not a plain file`,
+      {
+        hint: "Give a file",
+        context: { path: part.source, reason: "not_a_file", found: facts?.kind ?? "nothing" },
+      },
+    );
+  }
+  check(context, part, source);
+  const target = joinPath(home, part.target);
+  const digest = await copyWithDigest(context, part, source, target, scope);
+  // The copy counts: the source may have changed since it was looked at.
+  const format = check(context, part, target);
+  if (format !== undefined) {
+    await findQemuImg(context);
+    await checkDiskWithProgram(context, target, format, scope.signal);
+  }
+  await files.makeReadOnly(target);
+  return {
+    role: part.role,
+    path: part.target,
+    size_bytes: digest.size_bytes,
+    sha256: digest.sha256,
+    ...(format === undefined ? {} : { format }),
+  };
+}
+
+/** Checks a file for its role; answers a disk's format. */
+function check({ host }: QemuContext, { role }: Part, path: string): "qcow2" | "raw" | undefined {
+  using file = host.files.open(path);
+  if (role === "disk") return checkDiskHeader(file, path);
+  if (role === "kernel") checkKernel(file, path);
+  else if (role === "fast_kernel") checkFastKernel(file, path);
+  else checkInitrd(file, path);
+  return undefined;
+}
+
+async function copyWithDigest(
+  { host }: QemuContext,
+  { role }: Part,
+  source: string,
+  target: string,
+  { signal, progress }: CallScope,
+): Promise<{ size_bytes: number; sha256: string }> {
+  const digest = await startSha256();
+  using reader = host.files.open(source);
+  using writer = await host.files.create(target, { mode: 0o644 });
+  let offset = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const bytes = reader.read(offset, CHUNK_BYTES);
+    if (bytes.length === 0) break;
+    digest.update(bytes);
+    await writer.write(bytes);
+    offset += bytes.length;
+    progress({
+      message: `Copying the ${role}`,
+      fraction: reader.size === 0 ? 1 : Math.min(1, offset / reader.size),
+    });
+  }
+  await writer.sync();
+  return { size_bytes: offset, sha256: digest.end() };
+}

@@ -1,0 +1,143 @@
+/** One VM's power: started and stopped under its own lock, seen anew before every step. */
+
+import { HvError } from "../../base/errors.ts";
+import { uuidOf } from "../../base/ids.ts";
+import { joinPath } from "../../base/paths.ts";
+import { UndoList } from "../../base/undo.ts";
+import type { CallScope } from "../driver.ts";
+import { type Acceleration, distrustKvm, probeAcceleration } from "./acceleration.ts";
+import type { Boot, MachinePlan } from "./argv.ts";
+import type { QemuContext } from "./context.ts";
+import { getImage, kernelBoot } from "./images.ts";
+import { launch } from "./launch.ts";
+import { observe } from "./observe.ts";
+import { OVERLAY_FILE } from "./overlay.ts";
+import { endProcess } from "./power_off.ts";
+import { readQemuProgram } from "./program.ts";
+import type { VmRecord, VmRecords } from "./records.ts";
+import { prepareRuntimeFolder, removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
+import { takeVmLock } from "./vm_lock.ts";
+
+/** QEMU's own messages. */
+export const QEMU_LOG = "qemu.log";
+/** What the guest writes to its first serial port, since its last start. */
+export const SERIAL_LOG = "serial.log";
+
+/**
+ * Powers a VM on and returns once it runs. On a running VM it does nothing. Throws `hv.conflict` when another call
+ * is at work on it, and what QEMU says when it refuses to start.
+ */
+export async function startVm(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  scope: CallScope,
+): Promise<void> {
+  await records.get(id);
+  using _lock = await takeVmLock(context, id, "starting", "off");
+  const record = await records.get(id);
+  const seen = await observe(context, record, scope.signal);
+  if (seen.status === "internal-error") {
+    await distrustKvm(context, `A guest stopped with an internal error of KVM: ${record.name}`);
+    await endProcess(context, record, scope.signal);
+  } else if (seen.state === "running") return;
+  else if (seen.alive) throw notOff(record, seen.state, seen.reason);
+  await forgetOldRuntime(context, record);
+  await powerOn(context, records, record, scope, false);
+}
+
+/** Sockets of the last run lie elsewhere when it was started under another XDG_RUNTIME_DIR. */
+async function forgetOldRuntime(context: QemuContext, record: VmRecord): Promise<void> {
+  if (record.runtime === RuntimeFolder.of(context.host, record.id).path) return;
+  await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
+}
+
+function notOff(record: VmRecord, found: string, reason: string | undefined): HvError {
+  const because = reason === undefined ? "" : `: ${reason}`;
+  return new HvError(
+    "hv.conflict",
+    `Cannot start "${record.name}": wanted "off", found "${found}"${because}`,
+    {
+      hint: `Power it off first: hvlab vm stop ${record.id} --mode off`,
+      context: { vm: record.id, wanted: "off", found },
+    },
+  );
+}
+
+/** Starts the machine of a VM that is known to be off; the caller holds its lock. A failure leaves it off. */
+export async function powerOn(
+  context: QemuContext,
+  records: VmRecords,
+  record: VmRecord,
+  scope: CallScope,
+  tiedToUs: boolean,
+): Promise<void> {
+  const { host } = context;
+  const { signal } = scope;
+  scope.progress({ message: "Starting QEMU" });
+  const [qemu, acceleration, boot] = await Promise.all([
+    readQemuProgram(context, { remember: true, signal }),
+    probeAcceleration(context, signal),
+    bootOf(context, record),
+  ]);
+  // The record names the folder of the last start; another environment may give another one now.
+  const runtime = RuntimeFolder.of(host, record.id);
+  await using undo = new UndoList();
+  await prepareRuntimeFolder(host, runtime, { vm: record.id, state: context.state.root });
+  undo.add("runtime folder", () => removeRuntimeFolder(host, runtime));
+  await launch(context, {
+    id: record.id,
+    plan: planOf(context, record, acceleration, boot, runtime),
+    runtime,
+    log: joinPath(context.state.vm(record.id), QEMU_LOG),
+    tiedToUs,
+    signal,
+    onSpawned: (pid) =>
+      records.save({
+        ...record,
+        runtime: runtime.path,
+        last_start: {
+          pid,
+          at: new Date(host.clock.now()).toISOString(),
+          accelerator: acceleration.accelerator,
+          qemu: qemu.version,
+        },
+      }),
+  });
+  undo.keep();
+}
+
+function planOf(
+  context: QemuContext,
+  record: VmRecord,
+  acceleration: Acceleration,
+  boot: Boot,
+  runtime: RuntimeFolder,
+): MachinePlan {
+  return {
+    uuid: uuidOf(record.id),
+    name: record.name,
+    machine: record.machine,
+    accelerator: acceleration.accelerator,
+    memory_mb: record.memory_mb,
+    cpus: record.cpus,
+    boot,
+    runtime,
+    serialLog: joinPath(context.state.vm(record.id), SERIAL_LOG),
+    confined: context.host.os === "linux",
+  };
+}
+
+/** Lasting VMs boot the kernel whose screen shows the guest, sandboxes the one that is up first. */
+async function bootOf(context: QemuContext, record: VmRecord): Promise<Boot> {
+  const overlay = joinPath(context.state.vm(record.id), OVERLAY_FILE);
+  if (await context.host.files.stat(overlay) !== undefined) {
+    return { kind: "disk", path: overlay, format: "qcow2" };
+  }
+  const image = await getImage(context, record.image);
+  if (image.kind === "kernel") return kernelBoot(image, { fast: record.sandbox !== undefined });
+  throw new HvError("hv.io", `The disk "${overlay}" of "${record.name}" is missing`, {
+    hint: "Restore the file, or delete the VM",
+    context: { vm: record.id, path: overlay },
+  });
+}

@@ -1,0 +1,156 @@
+/** What a VM is right now. Derived at each look from its monitor and, where that is silent, from its process. */
+
+import { HvError } from "../../base/errors.ts";
+import { isPlainObject, type JsonValue } from "../../base/json.ts";
+import type { Vm } from "../../contract/vm.ts";
+import type { QemuContext } from "./context.ts";
+import { ProcessView, type QemuProcess, startTime } from "./identity.ts";
+import { askMonitor } from "./monitors.ts";
+import type { QmpSession } from "./qmp.ts";
+import type { VmRecord } from "./records.ts";
+import { RuntimeFolder } from "./runtime_folder.ts";
+import { type SeenState, stateOf } from "./states.ts";
+
+/** What was seen of one VM. */
+export interface Observation extends SeenState {
+  /** Whether a process of the VM may be alive: `false` only when all looks say that there is none. */
+  alive: boolean;
+  pid?: number;
+  accelerator?: string;
+  /** QEMU's own word for its run state, when the monitor answered. */
+  status?: string;
+}
+
+/** A QEMU that has just been started opens its monitor within a fraction of a second; `ps` counts in seconds. */
+const STARTING_MS = 5_000;
+
+/** Looks at a VM. Never throws for what it sees; only the signal ends it. */
+export async function observe(
+  context: QemuContext,
+  record: VmRecord,
+  signal: AbortSignal,
+  processes: ProcessView = new ProcessView(context),
+): Promise<Observation> {
+  const runtime = new RuntimeFolder(record.runtime);
+  if (record.last_start === undefined && await context.host.files.stat(runtime.path) === undefined) {
+    return { state: "off", alive: false };
+  }
+  let silent: string | undefined;
+  let stranger = false;
+  try {
+    const seen = await askMonitor(context.host, record.id, runtime, readRunState, { signal });
+    if (seen !== undefined) {
+      const pid = await pidOf(context, record, runtime, processes);
+      return {
+        ...stateOf(seen.status, seen.diskFull),
+        ...seen,
+        alive: true,
+        ...(pid === undefined ? {} : { pid }),
+      };
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    silent = error instanceof Error ? error.message : String(error);
+    stranger = error instanceof HvError && error.code === "hv.conflict";
+  }
+  return await observeProcess(context, record, processes, silent, stranger);
+}
+
+async function observeProcess(
+  context: QemuContext,
+  record: VmRecord,
+  processes: ProcessView,
+  silent: string | undefined,
+  stranger: boolean,
+): Promise<Observation> {
+  let process: QemuProcess | undefined;
+  try {
+    process = await processes.find(record.id);
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    return {
+      state: "unknown",
+      alive: true,
+      reason: `Neither its monitor nor its process could be seen: ${words}`,
+    };
+  }
+  if (process === undefined) {
+    if (stranger && silent !== undefined) return { state: "unknown", alive: true, reason: silent };
+    return { state: "off", alive: false };
+  }
+  const { pid } = process;
+  if (silent !== undefined) {
+    return { state: "unknown", alive: true, pid, reason: `${silent}; process ${pid} is alive` };
+  }
+  const started = startTime(process);
+  if (started !== null && context.host.clock.now() - started < STARTING_MS) {
+    return { state: "starting", alive: true, pid };
+  }
+  return {
+    state: "unknown",
+    alive: true,
+    pid,
+    reason: `Its monitor socket is gone, while process ${pid} is alive`,
+  };
+}
+
+/** The VM as the contract shows it. */
+export function asVm(record: VmRecord, seen: Observation): Vm {
+  return {
+    id: record.id,
+    name: record.name,
+    state: seen.state,
+    ...(seen.reason === undefined ? {} : { state_reason: seen.reason }),
+    driver: "qemu",
+    sandbox: record.sandbox !== undefined,
+    managed: true,
+    image: record.image,
+    memory_mb: record.memory_mb,
+    cpus: record.cpus,
+    created_at: record.created_at,
+    ...(seen.accelerator === undefined ? {} : { acceleration: seen.accelerator }),
+    ...(seen.pid === undefined ? {} : { pid: seen.pid }),
+    ...(record.sandbox === undefined ? {} : { expires_at: record.sandbox.expires_at }),
+  };
+}
+
+interface RunState {
+  status: string;
+  accelerator: string;
+  diskFull: boolean;
+}
+
+/** Asks the monitor for the run state and what explains it. */
+export async function readRunState(session: QmpSession): Promise<RunState> {
+  const [answer, kvm] = await Promise.all([session.command("query-status"), session.command("query-kvm")]);
+  const status = isPlainObject(answer) && typeof answer.status === "string"
+    ? answer.status
+    : "without a name";
+  const accelerator = isPlainObject(kvm) && kvm.enabled === true ? "kvm" : "tcg";
+  const diskFull = status === "io-error" && hasFullDisk(await session.command("query-block"));
+  return { status, accelerator, diskFull };
+}
+
+function hasFullDisk(blocks: JsonValue): boolean {
+  return Array.isArray(blocks) &&
+    blocks.some((block) => isPlainObject(block) && block["io-status"] === "nospace");
+}
+
+/** The pid of a VM whose monitor has answered. Where record and pid file agree no process need be asked. */
+async function pidOf(
+  { host }: QemuContext,
+  record: VmRecord,
+  runtime: RuntimeFolder,
+  processes: ProcessView,
+): Promise<number | undefined> {
+  try {
+    const written = await host.files.readTextIfPresent(runtime.pidFile);
+    if (written !== undefined && written.trim() === String(record.last_start?.pid)) {
+      return record.last_start?.pid;
+    }
+    return (await processes.find(record.id))?.pid;
+  } catch {
+    // The state is known; a pid that cannot be read is left out rather than guessed.
+    return undefined;
+  }
+}

@@ -1,0 +1,206 @@
+/** What hvlab left behind, found by record, folder and process; each is looked at again before it is removed. */
+
+import { parseVmId } from "../../base/ids.ts";
+import { joinPath } from "../../base/paths.ts";
+import type { Orphan, Removed } from "../../contract/vm.ts";
+import type { CallScope } from "../driver.ts";
+import type { QemuContext } from "./context.ts";
+import { isOfState, ProcessView, type QemuProcess } from "./identity.ts";
+import type { RecordListing, StrayFolder, VmRecord, VmRecords } from "./records.ts";
+import { filesUnder, removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
+import { readRuntimeOwner, RuntimeFolder } from "./runtime_folder.ts";
+import type { Sandboxes } from "./sandboxes.ts";
+import { lockPath, waitForVmLock } from "./vm_lock.ts";
+
+/** Finds everything of this state folder that no VM needs. Changes nothing. */
+export async function findOrphans(
+  context: QemuContext,
+  records: VmRecords,
+  sandboxes: Sandboxes,
+): Promise<Orphan[]> {
+  const listing = await records.list();
+  const processes = (await new ProcessView(context).all()).filter((process) => isOfState(context, process));
+  const found: Orphan[] = [];
+  for (const record of listing.records) {
+    const ended = await sandboxes.whyEnded(record);
+    if (ended !== undefined) found.push(await endedSandbox(context, record, ended, processes));
+  }
+  for (const folder of [...listing.damaged, ...listing.unfinished]) {
+    if (await isAbandoned(context, folder)) found.push(await strayFolder(context, folder, processes));
+  }
+  const known = knownIds(listing);
+  const strays = processes.filter(({ id }) => !known.has(id));
+  for (const process of strays) found.push(await strayProcess(context, process));
+  for (const process of strays) known.add(process.id);
+  found.push(...await strayRuntimeFolders(context, known));
+  return found;
+}
+
+/** Removes one orphan, unless a new look says that it is none any more. */
+export async function removeOrphan(
+  context: QemuContext,
+  records: VmRecords,
+  sandboxes: Sandboxes,
+  orphan: Orphan,
+  scope: CallScope,
+): Promise<Removed> {
+  const vmId = parseVmId(orphan.id) ?? unfinishedId(orphan.id);
+  using _lock = vmId === undefined ? undefined : await waitForVmLock(context, vmId, "removing", scope.signal);
+  const now = await lookAgain(records, sandboxes, orphan, vmId);
+  const about = { id: orphan.id, ...(orphan.name === undefined ? {} : { name: orphan.name }) };
+  if (now !== undefined) return { ...about, removed: false, files: [], warnings: [now] };
+  const removed = await take(context, records, sandboxes, orphan, vmId, scope);
+  return { ...removed, ...about };
+}
+
+/** Why it must stay; `undefined` when it is still what it was taken for. The caller holds the lock. */
+async function lookAgain(
+  records: VmRecords,
+  sandboxes: Sandboxes,
+  orphan: Orphan,
+  vmId: string | undefined,
+): Promise<string | undefined> {
+  const listing = await records.list();
+  const record = listing.records.find(({ id }) => id === vmId);
+  switch (orphan.kind) {
+    case "sandbox_expired":
+    case "sandbox_abandoned":
+      if (record === undefined) return "It is gone already";
+      return await sandboxes.whyEnded(record) === undefined ? "It is in use" : undefined;
+    case "folder_without_record":
+      if (record !== undefined) return "It has a readable record again";
+      return [...listing.damaged, ...listing.unfinished].some(({ name }) => name === orphan.id)
+        ? undefined
+        : "It is gone already";
+    case "runtime_folder":
+    case "process":
+      return vmId !== undefined && knownIds(listing).has(vmId) ? "It belongs to a VM again" : undefined;
+  }
+}
+
+async function take(
+  context: QemuContext,
+  records: VmRecords,
+  sandboxes: Sandboxes,
+  orphan: Orphan,
+  vmId: string | undefined,
+  scope: CallScope,
+): Promise<Removed> {
+  const isUnfinished = unfinishedId(orphan.id) !== undefined;
+  if (vmId === undefined || isUnfinished) {
+    const path = joinPath(context.state.vms, orphan.id);
+    const files = (await filesUnder(context, path)).map((file) => file.path);
+    await removeUnfinished(context, path);
+    if (vmId !== undefined) await context.host.files.remove(lockPath(context, vmId));
+    return { id: orphan.id, removed: true, files };
+  }
+  sandboxes.release(vmId);
+  const record = await records.find(vmId).catch(() => undefined);
+  const runtime = record?.runtime ?? RuntimeFolder.of(context.host, vmId).path;
+  return await removeUnderLock(context, { id: vmId, runtime }, orphan.name, scope);
+}
+
+function knownIds({ records, damaged }: RecordListing): Set<string> {
+  return new Set([...records.map(({ id }) => id), ...damaged.map(({ name }) => name)]);
+}
+
+/** A folder that a call is at work in is nobody's leftover: the call holds the VM's lock. */
+async function isAbandoned(context: QemuContext, { name }: StrayFolder): Promise<boolean> {
+  const id = unfinishedId(name);
+  if (id === undefined) return true;
+  using lock = await context.host.locks.tryTake(lockPath(context, id));
+  return lock !== undefined;
+}
+
+async function endedSandbox(
+  context: QemuContext,
+  record: VmRecord,
+  { kind, reason }: { kind: "sandbox_expired" | "sandbox_abandoned"; reason: string },
+  processes: readonly QemuProcess[],
+): Promise<Orphan> {
+  const runtime = new RuntimeFolder(record.runtime);
+  return {
+    kind,
+    id: record.id,
+    name: record.name,
+    ...await belongings(context, [context.state.vm(record.id), runtime.path]),
+    ...pidOf(processes, record.id),
+    reason,
+  };
+}
+
+async function strayFolder(
+  context: QemuContext,
+  { name, path, reason }: StrayFolder,
+  processes: readonly QemuProcess[],
+): Promise<Orphan> {
+  return {
+    kind: "folder_without_record",
+    id: name,
+    ...await belongings(context, [path]),
+    ...pidOf(processes, name),
+    reason,
+  };
+}
+
+async function strayProcess(context: QemuContext, process: QemuProcess): Promise<Orphan> {
+  const runtime = RuntimeFolder.of(context.host, process.id);
+  return {
+    kind: "process",
+    id: process.id,
+    ...await belongings(context, [runtime.path]),
+    pid: process.pid,
+    reason: "A QEMU of this state folder runs without a VM's record",
+  };
+}
+
+/** Runtime folders that name this state folder and a VM that it does not have. Others are other people's. */
+async function strayRuntimeFolders(context: QemuContext, known: ReadonlySet<string>): Promise<Orphan[]> {
+  const { host, state } = context;
+  const root = host.environment.runtimeFolder();
+  if ((await host.files.stat(root))?.kind !== "folder") return [];
+  const found: Orphan[] = [];
+  for (const { name, kind } of await host.files.list(root)) {
+    if (kind !== "folder") continue;
+    const folder = new RuntimeFolder(joinPath(root, name));
+    const owner = await readRuntimeOwner(host, folder);
+    if (owner === undefined || owner.state !== state.root || known.has(owner.vm)) continue;
+    const isBeingMade = await isLocked(context, owner.vm);
+    if (isBeingMade) continue;
+    found.push({
+      kind: "runtime_folder",
+      id: owner.vm,
+      ...await belongings(context, [folder.path]),
+      reason: "Its VM has no record any more",
+    });
+  }
+  return found;
+}
+
+async function isLocked(context: QemuContext, id: string): Promise<boolean> {
+  if (await context.host.files.stat(lockPath(context, id)) === undefined) return false;
+  using lock = await context.host.locks.tryTake(lockPath(context, id));
+  return lock === undefined;
+}
+
+function pidOf(processes: readonly QemuProcess[], id: string): { pid?: number } {
+  const pid = processes.find((process) => process.id === id)?.pid;
+  return pid === undefined ? {} : { pid };
+}
+
+/** The paths that exist, and what all files in them take on disk. */
+async function belongings(
+  context: QemuContext,
+  candidates: readonly string[],
+): Promise<{ paths: string[]; size_bytes: number }> {
+  const paths: string[] = [];
+  let size = 0;
+  for (const path of candidates) {
+    const facts = await context.host.files.stat(path);
+    if (facts === undefined) continue;
+    paths.push(path);
+    if (facts.kind !== "folder") size += facts.allocated_bytes ?? facts.size_bytes;
+    else for (const file of await filesUnder(context, path)) size += file.size_bytes;
+  }
+  return { paths, size_bytes: size };
+}

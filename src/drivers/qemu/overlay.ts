@@ -1,0 +1,36 @@
+/** Copy-on-write disks over the disk of an image, which itself is never written. */
+
+import { HvError } from "../../base/errors.ts";
+import type { Image } from "../../contract/image.ts";
+import { QEMU_IMG, type QemuContext } from "./context.ts";
+import { findQemuImg } from "./program.ts";
+
+export const OVERLAY_FILE = "disk.qcow2";
+
+/** Makes an empty overlay at `path`. The backing format is written down, so that QEMU never guesses it. */
+export async function makeOverlay(
+  context: QemuContext,
+  image: Image,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const disk = image.files.find((file) => file.role === "disk");
+  if (disk === undefined) {
+    throw new HvError("hv.bad_image", `The image "${image.name}" names no disk`, {
+      hint: "Import the image anew",
+      context: { image: image.name, reason: "no_disk" },
+    });
+  }
+  await findQemuImg(context);
+  const { host } = context;
+  const args = ["create", "-q", "-f", "qcow2", "-b", disk.path, "-F", disk.format ?? "raw", path];
+  const finished = await host.processes.run(QEMU_IMG, args, { signal });
+  if (finished.code === 0) return;
+  await host.files.remove(path);
+  const words = new TextDecoder().decode(finished.stderr).trim();
+  const full = words.includes("No space left on device");
+  throw new HvError(full ? "hv.io" : "hv.job_failed", `Cannot make the overlay "${path}": ${words}`, {
+    hint: full ? "Free some space" : "qemu-img's own words are in the message",
+    context: { path, image: image.name, ...(full ? { reason: "disk_full" } : {}) },
+  });
+}

@@ -1,0 +1,162 @@
+/** The record of one VM, `vms/<id>/vm.json`: what it is made of, never whether it runs. */
+
+import * as z from "zod/mini";
+import { HvError } from "../../base/errors.ts";
+import { parseVmId } from "../../base/ids.ts";
+import { parseJson } from "../../base/json.ts";
+import { joinPath } from "../../base/paths.ts";
+import type { QemuContext } from "./context.ts";
+
+export const RECORD_FILE = "vm.json";
+/** The layout of the record; a change that old readers cannot bear raises it. */
+export const SCHEMA_VERSION = 1;
+/** A VM's folder gets its name when its record is written, and loses it before its files go. */
+export const MAKING_PREFIX = ".making-";
+export const REMOVING_PREFIX = ".removing-";
+
+/** Loose on purpose: what a newer hvlab wrote into a record stays in it through load and save. */
+const VmRecord = z.looseObject({
+  schema: z.int(),
+  id: z.string(),
+  name: z.string(),
+  image: z.string(),
+  memory_mb: z.int().check(z.positive()),
+  cpus: z.int().check(z.positive()),
+  created_at: z.string(),
+  /** The machine type with its version, so that the guest sees the same hardware after an upgrade of QEMU. */
+  machine: z.string(),
+  /** Where its sockets lie while it runs. */
+  runtime: z.string(),
+  /** The version of hvlab that made it. */
+  made_by: z.optional(z.string()),
+  /** Present on what `sandbox create` and `sandbox run` made. */
+  sandbox: z.optional(z.looseObject({
+    expires_at: z.string(),
+    /** The process whose end is the sandbox's end; absent when only the lease counts. */
+    maker_pid: z.optional(z.int()),
+  })),
+  /** How it was started last: a hint where to look, proved anew whenever it is used. */
+  last_start: z.optional(z.looseObject({
+    pid: z.int(),
+    at: z.string(),
+    accelerator: z.string(),
+    qemu: z.string(),
+  })),
+});
+export type VmRecord = z.infer<typeof VmRecord>;
+
+/** The state folder's records, and the folders that have none. */
+export interface RecordListing {
+  records: VmRecord[];
+  /** Folders whose record is missing or cannot be read. */
+  damaged: StrayFolder[];
+  /** Folders that some call is making or removing now, or never came to an end with. */
+  unfinished: StrayFolder[];
+}
+
+/** A folder under `vms/` without a readable record. */
+export interface StrayFolder {
+  /** The folder's name. */
+  name: string;
+  path: string;
+  reason: string;
+}
+
+/** Reads and writes records. Writers hold the VM's lock. */
+export class VmRecords {
+  readonly #context: QemuContext;
+
+  constructor(context: QemuContext) {
+    this.#context = context;
+  }
+
+  /** All records, each on its own: a damaged one never hides the others. No state folder means no records. */
+  async list(): Promise<RecordListing> {
+    const { files } = this.#context.host;
+    const root = this.#context.state.vms;
+    if (await files.stat(root, { follow: true }) === undefined) {
+      return { records: [], damaged: [], unfinished: [] };
+    }
+    const listing: RecordListing = { records: [], damaged: [], unfinished: [] };
+    const entries = await files.list(root);
+    await Promise.all(entries.map(({ name }) => this.#readFolder(name, listing)));
+    listing.records.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+    return listing;
+  }
+
+  /** Throws `hv.not_found` when there is no such VM, `hv.io` when its record is damaged. */
+  async get(id: string): Promise<VmRecord> {
+    const record = await this.find(id);
+    if (record !== undefined) return record;
+    throw new HvError("hv.not_found", `There is no VM "${id}"`, {
+      hint: "List them with: hvlab vm list",
+      context: { vm: id },
+    });
+  }
+
+  /** The record, or `undefined` when there is no such VM. Throws `hv.io` when the record is damaged. */
+  async find(id: string): Promise<VmRecord | undefined> {
+    if (parseVmId(id) !== id) return undefined;
+    const path = this.#file(id);
+    const text = await this.#context.host.files.readTextIfPresent(path);
+    if (text === undefined) return undefined;
+    try {
+      return readRecord(text, id);
+    } catch (error) {
+      throw new HvError("hv.io", `The record "${path}" is damaged: ${reasonOf(error)}`, {
+        hint: "Repair the file, or see `hvlab vm orphans` for what can be removed",
+        context: { path, vm: id },
+        cause: error,
+      });
+    }
+  }
+
+  /** Writes the record whole or not at all. */
+  async save(record: VmRecord): Promise<void> {
+    await this.#context.host.files.writeAtomically(this.#file(record.id), writeRecord(record));
+  }
+
+  #file(id: string): string {
+    return joinPath(this.#context.state.vm(id), RECORD_FILE);
+  }
+
+  async #readFolder(name: string, listing: RecordListing): Promise<void> {
+    const { files } = this.#context.host;
+    const path = joinPath(this.#context.state.vms, name);
+    if (name.startsWith(MAKING_PREFIX) || name.startsWith(REMOVING_PREFIX)) {
+      listing.unfinished.push({ name, path, reason: "a call that made or removed it did not end" });
+      return;
+    }
+    try {
+      if (parseVmId(name) !== name) throw new Error("its name is not a VM's id");
+      const text = await files.readTextIfPresent(joinPath(path, RECORD_FILE));
+      if (text !== undefined) listing.records.push(readRecord(text, name));
+      else if (await files.stat(path) !== undefined) throw new Error("it holds no record");
+    } catch (error) {
+      listing.damaged.push({ name, path, reason: reasonOf(error) });
+    }
+  }
+}
+
+/** Reads a record's text; throws when it is not one, or is that of another VM or of a newer layout. */
+export function readRecord(text: string, id: string): VmRecord {
+  const parsed = z.safeParse(VmRecord, parseJson(text));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Error(`${issue?.path.join(".") || "the whole"}: ${issue?.message ?? "not a record"}`);
+  }
+  const record = parsed.data;
+  if (record.schema !== SCHEMA_VERSION) {
+    throw new Error(`it has schema ${record.schema}, this hvlab reads ${SCHEMA_VERSION}`);
+  }
+  if (record.id !== id) throw new Error(`it is the record of "${record.id}"`);
+  return record;
+}
+
+export function writeRecord(record: VmRecord): string {
+  return JSON.stringify(record, undefined, 2) + "\n";
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,145 @@
+/** Removing a VM with everything that belongs to it, and nothing else. */
+
+import { HvError } from "../../base/errors.ts";
+import { joinPath } from "../../base/paths.ts";
+import type { Loss } from "../../contract/plan.ts";
+import type { Removed } from "../../contract/vm.ts";
+import type { CallScope } from "../driver.ts";
+import type { QemuContext } from "./context.ts";
+import { ProcessView } from "./identity.ts";
+import { endProcess } from "./power_off.ts";
+import { MAKING_PREFIX, REMOVING_PREFIX, type VmRecord, type VmRecords } from "./records.ts";
+import { removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
+import { lockPath, makerLockPath, waitForVmLock } from "./vm_lock.ts";
+
+/** A file with the space that it takes. */
+export interface SizedFile {
+  path: string;
+  size_bytes: number;
+}
+
+/** Powers a VM off and removes it. Works on a full disk: it writes nothing. */
+export async function removeVm(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  scope: CallScope,
+): Promise<Removed> {
+  using _lock = await waitForVmLock(context, id, "removing", scope.signal);
+  const record = await records.get(id);
+  return await removeUnderLock(context, record, record.name, scope);
+}
+
+/** Removes what belongs to an id, readable record or not. The caller holds the VM's lock. */
+export async function removeUnderLock(
+  context: QemuContext,
+  vm: Pick<VmRecord, "id" | "runtime">,
+  name: string | undefined,
+  { signal, progress }: CallScope,
+): Promise<Removed> {
+  const { host, state } = context;
+  progress({ message: "Powering off" });
+  await endProcess(context, vm, signal);
+  const runtime = new RuntimeFolder(vm.runtime);
+  const home = state.vm(vm.id);
+  const files = (await filesUnder(context, home)).map(({ path }) => path);
+  await refuseUsedFolder(context, home);
+  progress({ message: "Removing files" });
+  if (await removeRuntimeFolder(host, runtime)) files.push(runtime.path);
+  const warnings = await removeFolder(context, vm.id);
+  for (const path of [lockPath(context, vm.id), makerLockPath(context, vm.id)]) await host.files.remove(path);
+  return {
+    id: vm.id,
+    ...(name === undefined ? {} : { name }),
+    removed: warnings.length === 0,
+    files,
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}
+
+/**
+ * Takes a VM's folder away. It is renamed first, so that a call that is killed half-way leaves no VM without its
+ * disk, only a folder that the next change sweeps away.
+ */
+async function removeFolder({ host, state }: QemuContext, id: string): Promise<string[]> {
+  const home = state.vm(id);
+  if (await host.files.stat(home) === undefined) return [];
+  await refuseOutside({ host, state }, home);
+  const doomed = joinPath(state.vms, `${REMOVING_PREFIX}${id}`);
+  // An older leftover of the same name would refuse the rename.
+  await host.files.remove(doomed);
+  await host.files.rename(home, doomed);
+  try {
+    await host.files.remove(doomed);
+    return [];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+/** Removes something under `vms/` that is no VM's folder. The caller has made sure that nobody is at work in it. */
+export async function removeUnfinished(context: QemuContext, path: string): Promise<void> {
+  await refuseOutside(context, path);
+  await context.host.files.remove(path);
+}
+
+/** Checked on the resolved path right before removal: a link would lead the removal out of the state folder. */
+async function refuseOutside(
+  { host, state }: Pick<QemuContext, "host" | "state">,
+  path: string,
+): Promise<void> {
+  const facts = await host.files.stat(path);
+  const root = await host.files.realPath(state.vms);
+  const resolved = await host.files.realPath(path);
+  const inside = (facts?.kind === "folder" || facts?.kind === "file") && resolved.startsWith(root) &&
+    /^[\\/][^\\/]+$/.test(resolved.slice(root.length));
+  if (inside) return;
+  throw new HvError("hv.policy_denied", `Refused to remove "${path}": it leads out of the state folder`, {
+    hint: "Look where the path leads, and remove it by hand",
+    context: { path, resolved, wanted: root },
+  });
+}
+
+/** A QEMU of another VM, or of a person, may have opened a disk of this one. */
+async function refuseUsedFolder(context: QemuContext, home: string): Promise<void> {
+  const marks = [`${home}/`, `${home.replaceAll(",", ",,")}/`];
+  const users = (await new ProcessView(context).all()).filter(({ args }) =>
+    marks.some((mark) => args.includes(mark))
+  );
+  const [user] = users;
+  if (user === undefined) return;
+  throw new HvError("hv.conflict", `Cannot remove "${home}": process ${user.pid} uses files in it`, {
+    hint: "End that process first",
+    context: { path: home, pid: user.pid, wanted: "unused", found: "in use" },
+  });
+}
+
+/** Every file under a folder with its size on disk; an absent folder holds none. */
+export async function filesUnder(context: QemuContext, folder: string): Promise<SizedFile[]> {
+  const { files } = context.host;
+  if (await files.stat(folder) === undefined) return [];
+  const found: SizedFile[] = [];
+  for (const { name, kind } of await files.list(folder)) {
+    const path = joinPath(folder, name);
+    if (kind === "folder") found.push(...await filesUnder(context, path));
+    else {
+      const facts = await files.stat(path);
+      if (facts !== undefined) found.push({ path, size_bytes: facts.allocated_bytes ?? facts.size_bytes });
+    }
+  }
+  return found;
+}
+
+/** What removing a VM takes away. */
+export async function lossesOf(context: QemuContext, id: string): Promise<Loss[]> {
+  const files = await filesUnder(context, context.state.vm(id));
+  return files.map(({ path, size_bytes }) => ({ what: "file", path, size_bytes }));
+}
+
+/** Whether a folder's name says that a call is, or was, making or removing a VM; answers the VM's id. */
+export function unfinishedId(name: string): string | undefined {
+  for (const prefix of [MAKING_PREFIX, REMOVING_PREFIX]) {
+    if (name.startsWith(prefix)) return name.slice(prefix.length);
+  }
+  return undefined;
+}

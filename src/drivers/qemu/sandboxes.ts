@@ -1,0 +1,130 @@
+/** Sandboxes: VMs with a lease, and some with a maker whose end is theirs. */
+
+import { toHvError } from "../../base/errors.ts";
+import { newVmId } from "../../base/ids.ts";
+import type { Removed } from "../../contract/vm.ts";
+import type { Lock } from "../../host/locks.ts";
+import type { CallScope, SandboxSpec } from "../driver.ts";
+import type { QemuContext } from "./context.ts";
+import { makeVm } from "./creation.ts";
+import { powerOn } from "./instance.ts";
+import type { VmRecord, VmRecords } from "./records.ts";
+import { removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
+import { lockPath, makerLockPath } from "./vm_lock.ts";
+
+/** Why a sandbox may be removed. */
+export interface Ended {
+  kind: "sandbox_expired" | "sandbox_abandoned";
+  reason: string;
+}
+
+/** The sandboxes of this process: those tied to it live no longer than the locks that it holds for them. */
+export class Sandboxes {
+  readonly #context: QemuContext;
+  readonly #records: VmRecords;
+  /** By sandbox id; the kernel gives them back when this process ends, however it ends. */
+  readonly #ours = new Map<string, Lock>();
+
+  constructor(context: QemuContext, records: VmRecords) {
+    this.#context = context;
+    this.#records = records;
+  }
+
+  /** Makes a sandbox and powers it on; a failure leaves nothing behind. */
+  async create(spec: SandboxSpec, scope: CallScope): Promise<string> {
+    const { host } = this.#context;
+    const expires = new Date(host.clock.now() + spec.ttl_s * 1000).toISOString();
+    const lease = {
+      expires_at: expires,
+      ...(spec.tiedToUs ? { maker_pid: host.machine.processId() } : {}),
+    };
+    const id = newVmId();
+    // Held before the record can be seen, so that nobody takes the sandbox for abandoned.
+    if (spec.tiedToUs) {
+      this.#ours.set(id, await host.locks.take(makerLockPath(this.#context, id), scope.signal));
+    }
+    try {
+      await makeVm(
+        this.#context,
+        this.#records,
+        id,
+        spec,
+        lease,
+        scope,
+        (record) => powerOn(this.#context, this.#records, record, scope, spec.tiedToUs),
+      );
+      return id;
+    } catch (error) {
+      this.release(id);
+      throw error;
+    }
+  }
+
+  /** Gives back the lock of a sandbox that is gone. */
+  release(id: string): void {
+    this.#ours.get(id)?.release();
+    this.#ours.delete(id);
+  }
+
+  /** Gives back all locks: sandboxes that are tied to this process may then be swept by others. */
+  close(): void {
+    for (const id of [...this.#ours.keys()]) this.release(id);
+  }
+
+  /** Removes what has outlived its lease or its maker, and folders that no call is at work in any more. */
+  async sweep(scope: CallScope): Promise<Removed[]> {
+    const { records, unfinished } = await this.#records.list();
+    const removed: Removed[] = [];
+    for (const record of records) {
+      if (await this.whyEnded(record) === undefined) continue;
+      const result = await this.#sweepOne(record, scope);
+      if (result !== undefined) removed.push(result);
+    }
+    for (const { name, path } of unfinished) {
+      const id = unfinishedId(name);
+      if (id !== undefined) await this.#sweepFolder(id, path);
+    }
+    return removed;
+  }
+
+  /** Why a sandbox has come to its end; `undefined` while it has not, and for every lasting VM. */
+  async whyEnded(record: VmRecord): Promise<Ended | undefined> {
+    const { sandbox } = record;
+    if (sandbox === undefined) return undefined;
+    const { host } = this.#context;
+    if (Date.parse(sandbox.expires_at) <= host.clock.now()) {
+      return { kind: "sandbox_expired", reason: `Its lease ended at ${sandbox.expires_at}` };
+    }
+    if (sandbox.maker_pid === undefined) return undefined;
+    using maker = await host.locks.tryTake(makerLockPath(this.#context, record.id));
+    if (maker === undefined) return undefined;
+    return { kind: "sandbox_abandoned", reason: `The process ${sandbox.maker_pid} that made it has ended` };
+  }
+
+  async #sweepOne(seen: VmRecord, scope: CallScope): Promise<Removed | undefined> {
+    try {
+      using lock = await this.#context.host.locks.tryTake(lockPath(this.#context, seen.id));
+      if (lock === undefined) return undefined;
+      const record = await this.#records.find(seen.id);
+      if (record === undefined) return undefined;
+      this.release(record.id);
+      return await removeUnderLock(this.#context, record, record.name, scope);
+    } catch (error) {
+      scope.signal.throwIfAborted();
+      const { message } = toHvError(error);
+      return { id: seen.id, name: seen.name, removed: false, files: [], warnings: [message] };
+    }
+  }
+
+  /** A leftover that cannot be removed now stays listed as an orphan; the change at hand goes on. */
+  async #sweepFolder(id: string, path: string): Promise<void> {
+    try {
+      using lock = await this.#context.host.locks.tryTake(lockPath(this.#context, id));
+      if (lock === undefined) return;
+      await removeUnfinished(this.#context, path);
+      await this.#context.host.files.remove(lockPath(this.#context, id));
+    } catch {
+      return;
+    }
+  }
+}

@@ -1,0 +1,196 @@
+/** One tool call from the command line: session, dispatch, output, exit code. */
+
+import { HvError, toHvError } from "../base/errors.ts";
+import type { JsonObject } from "../base/json.ts";
+import { type OutputStream, ReaderGone } from "../host/terminal.ts";
+import type { CallAnswer, CallSurroundings, Catalogue } from "../tools/dispatch.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { ParsedCall } from "./arguments.ts";
+import { askForName, canAsk } from "./confirm.ts";
+import {
+  brokenOffCodeOf,
+  exitCodeOf,
+  type ExitRules,
+  failureCodeOf,
+  INTERRUPTED,
+  READER_GONE,
+} from "./exit_code.ts";
+import type { GlobalOptions } from "./globals.ts";
+import { type Interrupts, watchInterrupts } from "./interrupts.ts";
+import { ProgramStream } from "./program_output.ts";
+import { ProgressLine } from "./progress.ts";
+import { renderObject } from "./render.ts";
+import type { Screen } from "./screen.ts";
+import { findStateFolder, findUnusedStateFolder, loadSettings, type Surroundings } from "./surroundings.ts";
+import { waitForOperation } from "./wait_for_operation.ts";
+import type { Host } from "../host/host.ts";
+
+/** A call that has been read off the command line. */
+export interface Execution {
+  surroundings: Surroundings;
+  host: Host;
+  catalogue: Catalogue;
+  options: GlobalOptions;
+  screen: Screen;
+  tool: Tool;
+  call: ParsedCall;
+}
+
+/** What a tool uses that lies in the state folder. */
+const USES_STATE: ReadonlySet<string> = new Set(["driver", "vm", "store", "history", "dispatcher"]);
+
+/** Runs the call to its end and answers the exit code. Failures are printed, never thrown. */
+export async function execute(execution: Execution): Promise<number> {
+  const { screen, tool, call, host } = execution;
+  const rules: ExitRules = { runsProgram: tool.runsProgram, bisect: call.args.bisect === true };
+  using interrupts = watchInterrupts(host.terminal);
+  const program = tool.runsProgram && !screen.json;
+  const output = new CallOutput(execution, interrupts, program);
+  try {
+    const ended = finish(execution, interrupts, output);
+    const result = await Promise.race([ended, interrupts.again]);
+    if (result === undefined) return brokenOffCodeOf(INTERRUPTED, rules);
+    return exitCodeOf(result.tool, result.data, rules);
+  } catch (thrown) {
+    await output.end().catch(() => {});
+    if (output.readerGone || thrown instanceof ReaderGone) return brokenOffCodeOf(READER_GONE, rules);
+    const error = toHvError(thrown);
+    await screen.fail(error);
+    return failureCodeOf(error, rules);
+  }
+}
+
+async function finish(
+  execution: Execution,
+  interrupts: Interrupts,
+  output: CallOutput,
+): Promise<{ tool: Tool; data: JsonObject }> {
+  const { screen } = execution;
+  const answer = await dispatch(execution, interrupts.signal, output);
+  await output.end();
+  const { tool, result, warnings } = answer;
+  for (const warning of warnings) await screen.warn(warning);
+  if (output.passesThrough) await output.writeUnstreamed(result);
+  else await screen.answer(withWarnings(result, warnings), () => tool.render(result) ?? renderObject(result));
+  return { tool, data: result };
+}
+
+async function dispatch(
+  execution: Execution,
+  signal: AbortSignal,
+  output: CallOutput,
+): Promise<CallAnswer & { kind: "done" }> {
+  const { surroundings, options, screen, tool, call, catalogue } = execution;
+  const settings = await loadSettings(surroundings, execution.host, options, catalogue);
+  const find = tool.uses.some((use) => USES_STATE.has(use)) ? findStateFolder : findUnusedStateFolder;
+  const state = await find(settings, options);
+  if (tool.without.length > 0) settings.host.permissions.drop(tool.without);
+  const [{ Session }, { Pipeline }] = await Promise.all([
+    import("../tools/session.ts"),
+    import("../tools/call.ts"),
+  ]);
+  await using session = new Session({
+    ...settings,
+    state,
+    door: "cli",
+    catalogue,
+    ...(options.driver === undefined ? {} : { driverName: options.driver }),
+    ...(surroundings.openDriver === undefined ? {} : { openDriver: surroundings.openDriver }),
+  });
+  const pipeline = new Pipeline(session);
+  const request = { ...call, tool: tool.name };
+  const around = output.surroundings(signal);
+  let answer: CallAnswer;
+  try {
+    answer = await pipeline.call(request, around);
+  } catch (error) {
+    if (!(error instanceof HvError) || error.code !== "hv.plan_required" || !canAsk(screen)) throw error;
+    const plan = await pipeline.plan(tool.name, call.args, signal);
+    const confirm = await askForName(screen, tool, call.args, plan, signal);
+    answer = await pipeline.call({ ...request, confirm }, around);
+  }
+  return answer.kind === "done" ? answer : await waitForOperation(pipeline, answer, call.timeout_s, around);
+}
+
+/** The object that `--json` prints: the tool's data, with the warnings beside it when there are any. */
+function withWarnings(result: JsonObject, warnings: readonly string[]): JsonObject {
+  if (warnings.length === 0) return result;
+  const own = Array.isArray(result.warnings) ? result.warnings : [];
+  return { ...result, warnings: [...own, ...warnings] };
+}
+
+/** What appears while a call runs: the progress line, and a guest program's own output. */
+class CallOutput {
+  /** Whether the guest program's bytes go straight to our streams. */
+  readonly passesThrough: boolean;
+  /** Set when nobody reads our stdout any more. */
+  readerGone = false;
+  readonly #progress: ProgressLine | undefined;
+  readonly #stdout: ProgramStream;
+  readonly #stderr: ProgramStream;
+  readonly #interrupts: Interrupts;
+
+  constructor({ host, options, screen }: Execution, interrupts: Interrupts, passesThrough: boolean) {
+    const { terminal, clock, environment } = host;
+    this.passesThrough = passesThrough;
+    this.#interrupts = interrupts;
+    const wanted = options.progress && !screen.quiet && terminal.stderr.isTerminal;
+    this.#progress = wanted && environment.get("NO_COLOR") === undefined
+      ? new ProgressLine({
+        clock,
+        columns: () => terminal.columns() ?? 80,
+        write: (text) => terminal.stderr.write(new TextEncoder().encode(text)).catch(() => {}),
+      })
+      : undefined;
+    const before = async (): Promise<void> => await this.#progress?.pause();
+    this.#stdout = new ProgramStream(this.#guarded(terminal.stdout), before);
+    this.#stderr = new ProgramStream(this.#guarded(terminal.stderr), before);
+  }
+
+  surroundings(signal: AbortSignal): CallSurroundings {
+    const sinks = { stdout: this.#stdout.sink, stderr: this.#stderr.sink };
+    return {
+      signal,
+      progress: (progress) => this.#progress?.report(progress),
+      ...(this.passesThrough ? { sinks } : {}),
+    };
+  }
+
+  /** Takes the progress line away and writes what the streams held back. */
+  async end(): Promise<void> {
+    await this.#progress?.stop();
+    if (this.readerGone) return;
+    await this.#stdout.end();
+    await this.#stderr.end();
+  }
+
+  /** An earlier call with the same key answers without streams: what its record holds is written now. */
+  async writeUnstreamed(result: JsonObject): Promise<void> {
+    for (const [stream, name] of [[this.#stdout, "stdout"], [this.#stderr, "stderr"]] as const) {
+      if (stream.bytes > 0) continue;
+      const encoded = result[`${name}_base64`];
+      const text = result[name];
+      if (typeof encoded === "string") await stream.sink(Uint8Array.fromBase64(encoded));
+      else if (typeof text === "string" && text !== "") await stream.sink(new TextEncoder().encode(text));
+      await stream.end();
+    }
+  }
+
+  /** A stream whose end of interest ends the call. */
+  #guarded(stream: OutputStream): OutputStream {
+    return {
+      isTerminal: stream.isTerminal,
+      write: async (bytes) => {
+        try {
+          await stream.write(bytes);
+        } catch (error) {
+          if (error instanceof ReaderGone) {
+            this.readerGone = true;
+            this.#interrupts.cancel(new HvError("hv.cancelled", "The reader of the output has gone"));
+          }
+          throw error;
+        }
+      },
+    };
+  }
+}

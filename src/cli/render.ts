@@ -1,0 +1,79 @@
+/** A tool's answer as text for a person, when the tool has no text of its own. */
+
+import { isPlainObject, type JsonObject, type JsonValue } from "../base/json.ts";
+import { formatBytes, formatDuration } from "../base/units.ts";
+import { visibleText } from "../base/visible_text.ts";
+import { inColumns } from "./columns.ts";
+
+const MIB = 1024 * 1024;
+/** Below this the short form of a size is the exact one. */
+const SMALL_BYTES = 1024;
+
+/**
+ * An object as aligned `key: value` lines; a list of objects as a table under its plural. Sizes and durations are
+ * shown with their units. Control characters in texts are made visible.
+ */
+export function renderObject(result: JsonObject): string {
+  const entries = Object.entries(result);
+  const [only] = entries;
+  if (entries.length === 1 && only !== undefined && isTable(only[1])) return renderTable(only[0], only[1]);
+  const lines: string[][] = [];
+  const blocks: string[] = [];
+  for (const [key, value] of entries) {
+    if (isTable(value) && value.length > 0) {
+      blocks.push(`${labelOf(key)}:\n${indented(renderTable(key, value))}`);
+    } else if (isNonEmptyObject(value)) blocks.push(`${labelOf(key)}:\n${indented(renderObject(value))}`);
+    else lines.push([`${labelOf(key)}:`, exactText(key, value)]);
+  }
+  return [...(lines.length === 0 ? [] : [inColumns(lines)]), ...blocks].join("\n");
+}
+
+/** A list of objects as a table; the columns are the fields in the order in which they first appear. */
+export function renderTable(plural: string, rows: readonly JsonObject[]): string {
+  if (rows.length === 0) return `No ${plural.replaceAll("_", " ")}`;
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  return inColumns([
+    columns.map((column) => labelOf(column).toUpperCase()),
+    ...rows.map((row) => columns.map((column) => shortText(column, row[column]))),
+  ]);
+}
+
+/** A field's name for people: without the unit that its value shows. */
+function labelOf(key: string): string {
+  return visibleText(key.replace(/_(mb|bytes|s|ms)$/, "").replaceAll("_", " "));
+}
+
+function exactText(key: string, value: JsonValue): string {
+  const short = shortText(key, value);
+  const isRounded = typeof value === "number" && key.endsWith("_bytes") && value >= SMALL_BYTES;
+  return isRounded ? `${short} (${value} bytes)` : short;
+}
+
+function shortText(key: string, value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return "-";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return numberText(key, value);
+  if (typeof value === "string") return visibleText(value);
+  if (!Array.isArray(value)) return visibleText(JSON.stringify(value));
+  if (value.length === 0) return "-";
+  return value.map((item) => shortText(key, item)).join(", ");
+}
+
+function numberText(key: string, value: number): string {
+  if (key.endsWith("_bytes")) return formatBytes(value);
+  if (key.endsWith("_mb")) return formatBytes(value * MIB);
+  if (key.endsWith("_ms")) return formatDuration(value);
+  return key.endsWith("_s") ? formatDuration(value * 1000) : String(value);
+}
+
+function isTable(value: JsonValue | undefined): value is JsonObject[] {
+  return Array.isArray(value) && value.every((item) => isPlainObject(item));
+}
+
+function isNonEmptyObject(value: JsonValue): value is JsonObject {
+  return isPlainObject(value) && Object.keys(value).length > 0;
+}
+
+function indented(text: string): string {
+  return text.split("\n").map((line) => `  ${line}`).join("\n");
+}

@@ -1,0 +1,113 @@
+/** From an argument vector to an exit code. */
+
+import { HvError, toHvError } from "../base/errors.ts";
+import { VERSION } from "../base/version.ts";
+import type { Host } from "../host/host.ts";
+import { ReaderGone } from "../host/terminal.ts";
+import type { Catalogue } from "../tools/dispatch.ts";
+import type { Tool } from "../tools/tool.ts";
+import { findCommand, OWN_COMMANDS, type OwnCommand } from "./commands.ts";
+import { failureCodeOf, READER_GONE } from "./exit_code.ts";
+import { type GlobalOptions, takeGlobals, wantsJson } from "./globals.ts";
+import { Screen } from "./screen.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { type Token, tokenize } from "./tokens.ts";
+
+/** Does what the command line says and answers the exit code. Never throws, and never exits by itself. */
+export async function run(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { tokens, rest } = tokenize(argv);
+  const host = surroundings.openHost();
+  let screen = new Screen(host.terminal, { json: wantsJson(tokens), quiet: false });
+  try {
+    const taken = takeGlobals(tokens);
+    screen = new Screen(host.terminal, taken.options);
+    if (taken.options.version) {
+      await screen.answer({ version: VERSION }, () => `hvlab ${VERSION}`);
+      return 0;
+    }
+    const catalogue = await surroundings.loadCatalogue();
+    return await runCommand({ ...taken, rest, host, screen, surroundings, catalogue });
+  } catch (thrown) {
+    if (thrown instanceof ReaderGone) return READER_GONE;
+    const error = toHvError(thrown);
+    await screen.fail(error);
+    return failureCodeOf(error, { runsProgram: await runsProgram(tokens, surroundings), bisect: false });
+  }
+}
+
+/** Whether a line that failed before its tool was called was meant to run a guest program. */
+async function runsProgram(tokens: readonly Token[], { loadCatalogue }: Surroundings): Promise<boolean> {
+  try {
+    const catalogue = await loadCatalogue();
+    const { name } = findCommand(tokens, [...catalogue.names, ...OWN_COMMANDS]);
+    return catalogue.names.includes(name) && (await catalogue.load(name)).runsProgram;
+  } catch {
+    return false;
+  }
+}
+
+/** A command line without its global flags, and all that a command may need. */
+interface Line {
+  tokens: Token[];
+  rest: string[] | undefined;
+  options: GlobalOptions;
+  host: Host;
+  screen: Screen;
+  surroundings: Surroundings;
+  catalogue: Catalogue;
+}
+
+async function runCommand(line: Line): Promise<number> {
+  const { tokens, options, catalogue, screen } = line;
+  if (options.help || tokens.length === 0 || isWord(tokens[0], "help")) {
+    const { showHelp } = await import("./show_help.ts");
+    return await showHelp(tokens, options.help || tokens.length > 0, catalogue, screen);
+  }
+  const names = [...catalogue.names, ...OWN_COMMANDS];
+  const found = findCommand(tokens, names);
+  const own = ownCommand(found.name);
+  if (own !== undefined) {
+    const { runOwnCommand } = await import("./own_commands.ts");
+    return await runOwnCommand(own, { ...line, tokens: found.tokens });
+  }
+  if (found.name === "plan") return await runPlan(line, found.tokens);
+  return await runTool(line, await catalogue.load(found.name), found.tokens);
+}
+
+async function runTool(line: Line, tool: Tool, tokens: readonly Token[]): Promise<number> {
+  const [{ parseCall }, { execute }] = await Promise.all([import("./arguments.ts"), import("./execute.ts")]);
+  return await execute({ ...line, tool, call: parseCall(tool, tokens, line.rest) });
+}
+
+/** `plan vm delete web`: the arguments are those of the planned command. */
+async function runPlan(line: Line, tokens: readonly Token[]): Promise<number> {
+  const { catalogue, rest } = line;
+  const [{ parseCall }, { execute }, plan] = await Promise.all([
+    import("./arguments.ts"),
+    import("./execute.ts"),
+    catalogue.load("plan"),
+  ]);
+  if (tokens.length === 0) {
+    throw new HvError("hv.usage", `"plan" needs the command that is to be planned`, {
+      hint: "Write it as hvlab plan NOUN VERB ..., for example hvlab plan vm delete web",
+    });
+  }
+  const found = findCommand(tokens, catalogue.names.filter((name) => name !== "plan"));
+  const target = await catalogue.load(found.name);
+  const { args, confirm } = parseCall(target, found.tokens, rest);
+  if (confirm !== undefined) {
+    throw new HvError("hv.usage", `"plan" makes the token that --confirm takes`, {
+      hint: "Leave --confirm out",
+      context: { tool: target.name },
+    });
+  }
+  return await execute({ ...line, tool: plan, call: { args: { tool: target.name, args } } });
+}
+
+function ownCommand(name: string): Exclude<OwnCommand, "help"> | undefined {
+  return OWN_COMMANDS.find((own): own is Exclude<OwnCommand, "help"> => own === name && own !== "help");
+}
+
+function isWord(token: Token | undefined, text: string): boolean {
+  return token?.kind === "word" && token.text === text;
+}

@@ -1,0 +1,83 @@
+/** What the program hands to the command line, and what each command works with. */
+
+import { HvError } from "../base/errors.ts";
+import { isAbsolutePath, joinPath } from "../base/paths.ts";
+import type { Config } from "../config/config.ts";
+import type { openDriver } from "../drivers/index.ts";
+import type { Host } from "../host/host.ts";
+import { StateFolder } from "../state/layout.ts";
+import type { Catalogue } from "../tools/dispatch.ts";
+import type { GlobalOptions } from "./globals.ts";
+
+/** What `hvlab mcp` starts the server with. */
+export interface ServeOptions {
+  host: Host;
+  config: Config;
+  state: StateFolder;
+  driverName?: string;
+  toolsets: readonly string[];
+  readOnly: boolean;
+  version: string;
+}
+
+/** The parts that the entry file plugs in; tests plug in their own. */
+export interface Surroundings {
+  /** Opens the host; `programs` are the full paths that the configuration gives. */
+  openHost: (programs?: ReadonlyMap<string, string>) => Host;
+  loadCatalogue: () => Promise<Catalogue>;
+  serveMcp: (options: ServeOptions) => Promise<number>;
+  openDriver?: typeof openDriver;
+}
+
+/** The host as the configuration wants it, and the configuration. */
+export interface Settings {
+  host: Host;
+  config: Config;
+}
+
+/** Reads the configuration, and opens the host again when it names programs. */
+export async function loadSettings(
+  { openHost }: Surroundings,
+  host: Host,
+  options: GlobalOptions,
+  catalogue: Catalogue,
+): Promise<Settings> {
+  const [{ loadConfig }, { DRIVER_NAMES }] = await Promise.all([
+    import("../config/load.ts"),
+    import("../drivers/index.ts"),
+  ]);
+  const config = await loadConfig(host, {
+    known: { tools: catalogue.names, drivers: DRIVER_NAMES },
+    ...(options.config === undefined ? {} : { path: options.config }),
+  });
+  return { config, host: config.programs.size === 0 ? host : openHost(config.programs) };
+}
+
+/**
+ * The state folder: `--state`, else `HVLAB_STATE`, else the configuration's, else the platform's. Relative paths
+ * are made absolute, since machines outlive the working folder of this process.
+ */
+export async function findStateFolder(
+  { host, config }: Settings,
+  options: GlobalOptions,
+): Promise<StateFolder> {
+  const named = options.state ?? host.environment.get("HVLAB_STATE") ?? config.state ?? undefined;
+  if (named === "") {
+    throw new HvError("hv.usage", "The state folder has an empty name", { hint: "Write --state=FOLDER" });
+  }
+  const path = named ?? host.environment.stateFolder();
+  return new StateFolder(isAbsolutePath(path) ? path : joinPath(await host.files.realPath("."), path));
+}
+
+/** As {@link findStateFolder}, for tools that never look into it: a missing home folder does not stop them. */
+export async function findUnusedStateFolder(
+  settings: Settings,
+  options: GlobalOptions,
+): Promise<StateFolder> {
+  try {
+    return await findStateFolder(settings, options);
+  } catch (error) {
+    if (error instanceof HvError && error.code === "hv.unavailable") return new StateFolder("");
+    throw error;
+  }
+}

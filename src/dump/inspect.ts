@@ -2,6 +2,7 @@
 
 import type { DumpInspection } from "../contract/dump.ts";
 import { ByteReader, type ByteSource } from "./bytes.ts";
+import type { InspectOptions } from "./inspect_options.ts";
 import { inspectElfCore, inspectFlattenedKdump, inspectKdump } from "./linux/inspect.ts";
 import { inspectMinidump } from "./minidump/inspect.ts";
 import { type DumpFormat, sniffDump } from "./sniff.ts";
@@ -12,14 +13,6 @@ import {
   inspectFirmwareDump,
   inspectLegacyUserDump,
 } from "./windows/others.ts";
-
-/** What an inspection is told about the file beside its bytes. */
-export interface InspectOptions {
-  /** Path as the user gave it; it is repeated in the answer, and a folder of live dumps in it is recognised. */
-  path: string;
-  /** Bytes that the file really takes on disk, where the platform tells; finds files with holes. */
-  allocatedBytes?: number | null;
-}
 
 /**
  * Inspects a dump. Reads one 8 KiB piece and, by kind, a few small ones more.

@@ -3,7 +3,7 @@
 import type { DumpInspection } from "../../contract/dump.ts";
 import type { ByteReader } from "../bytes.ts";
 import { exceptionName } from "../exception_names.ts";
-import type { InspectOptions } from "../inspect.ts";
+import type { InspectOptions } from "../inspect_options.ts";
 import { hex, hex32, hexPointer } from "../numbers.ts";
 import { type DumpWarning, readPart } from "../reasons.ts";
 import { compareSizes } from "../sizes.ts";

@@ -2,7 +2,7 @@
 
 import type { DumpInspection } from "../../contract/dump.ts";
 import type { ByteReader } from "../bytes.ts";
-import type { InspectOptions } from "../inspect.ts";
+import type { InspectOptions } from "../inspect_options.ts";
 import { hex64, hexPointer } from "../numbers.ts";
 import type { DumpWarning } from "../reasons.ts";
 import { compareSizes, type SizeFields } from "../sizes.ts";

@@ -4,7 +4,7 @@ import type { BugcheckArgument, DumpInspection } from "../../contract/dump.ts";
 import { describeArguments, describeBugcheck } from "../bugchecks/catalogue.ts";
 import type { ByteReader } from "../bytes.ts";
 import { exceptionName } from "../exception_names.ts";
-import type { InspectOptions } from "../inspect.ts";
+import type { InspectOptions } from "../inspect_options.ts";
 import { hex32, hex64, hexPointer, jsonCount } from "../numbers.ts";
 import type { DumpWarning } from "../reasons.ts";
 import type { SizeFields } from "../sizes.ts";

@@ -2,7 +2,7 @@
 
 import type { DumpInspection } from "../../contract/dump.ts";
 import type { ByteReader } from "../bytes.ts";
-import type { InspectOptions } from "../inspect.ts";
+import type { InspectOptions } from "../inspect_options.ts";
 import { type DumpWarning, readPart } from "../reasons.ts";
 import { compareSizes } from "../sizes.ts";
 import { readFirmwareDump } from "./firmware.ts";

@@ -1,0 +1,23 @@
+/** Abilities that not every driver has. */
+
+import { HvError } from "../base/errors.ts";
+import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
+
+interface OptionalAbilities {
+  images: ImageAbilities;
+  sandboxes: SandboxAbilities;
+}
+
+/** A driver's ability; `hv.unsupported` when it has none. */
+export function abilityOf<K extends keyof OptionalAbilities>(
+  driver: Driver,
+  ability: K,
+): OptionalAbilities[K] {
+  const found: Partial<OptionalAbilities> = driver;
+  const present = found[ability];
+  if (present !== undefined) return present;
+  throw new HvError("hv.unsupported", `The driver "${driver.name}" has no ${ability}`, {
+    hint: `It has ${[...driver.features].join(", ")}`,
+    context: { driver: driver.name, feature: ability },
+  });
+}

@@ -1,0 +1,55 @@
+/** From an image to a sandbox whose guest answers. */
+
+import type { Clock } from "../base/clock.ts";
+import type { Config } from "../config/config.ts";
+import { HvError } from "../base/errors.ts";
+import type { Vm } from "../contract/vm.ts";
+import type { CallScope, Driver } from "../drivers/driver.ts";
+import { abilityOf } from "./abilities.ts";
+import { checkMachineLimits } from "./machine_limits.ts";
+import { waitUntil } from "./wait_until.ts";
+
+/** What a sandbox is asked to be; what is left out comes from the configuration. */
+export interface SandboxWish {
+  image: string;
+  name?: string | undefined;
+  memory_mb?: number | undefined;
+  cpus?: number | undefined;
+  ttl_s: number;
+  tiedToUs: boolean;
+}
+
+/** Makes a sandbox and waits until its guest answers; a failure on the way removes it again. */
+export async function makeSandbox(
+  driver: Driver,
+  config: Config,
+  wish: SandboxWish,
+  scope: CallScope & { clock: Clock },
+): Promise<Vm> {
+  const abilities = abilityOf(driver, "sandboxes");
+  const memory_mb = wish.memory_mb ?? config.defaults.memory_mb;
+  const cpus = wish.cpus ?? config.defaults.cpus;
+  if (wish.ttl_s > config.limits.sandbox_ttl_s) {
+    throw new HvError("hv.policy_denied", `The limit for a lease is ${config.limits.sandbox_ttl_s} s`, {
+      hint: "Ask for a shorter --ttl, or raise the limit in hvlab.yaml",
+      context: { wanted: wish.ttl_s, allowed: config.limits.sandbox_ttl_s },
+    });
+  }
+  await checkMachineLimits(driver, config.limits, { memory_mb, cpus }, scope.signal);
+  const name = wish.name ?? `${wish.image}-${crypto.randomUUID().slice(0, 8)}`;
+  const { image, ttl_s, tiedToUs } = wish;
+  const id = await abilities.create({ name, image, memory_mb, cpus, ttl_s, tiedToUs }, scope);
+  try {
+    return await waitUntil(driver, id, "heartbeat", scope);
+  } catch (error) {
+    await removeSandbox(driver, id, scope);
+    throw error;
+  }
+}
+
+/** Removes a sandbox even when the call that made it has been cancelled: clean-up has a limit of its own. */
+export async function removeSandbox(driver: Driver, id: string, scope: CallScope): Promise<void> {
+  await driver.vms.remove(id, { ...scope, signal: AbortSignal.timeout(CLEANUP_LIMIT_MS) });
+}
+
+const CLEANUP_LIMIT_MS = 30_000;

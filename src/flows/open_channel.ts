@@ -1,0 +1,32 @@
+/** The way into a VM's guest. */
+
+import { HvError } from "../base/errors.ts";
+import type { Vm } from "../contract/vm.ts";
+import type { Driver } from "../drivers/driver.ts";
+import type { GuestChannel } from "../guest/channel.ts";
+
+/** Opens the best channel into a running VM; any other state is refused before the guest is asked. */
+export function openChannel(driver: Driver, vm: Vm): GuestChannel {
+  if (vm.state === "crashed") {
+    throw new HvError("hv.guest_crashed", `The guest of "${vm.name}" has crashed`, {
+      hint: "Restart the VM; its serial log shows the last words",
+      context: { vm: vm.id, ...(vm.state_reason === undefined ? {} : { reason: vm.state_reason }) },
+    });
+  }
+  if (vm.state !== "running") {
+    throw new HvError(
+      "hv.conflict",
+      `The VM "${vm.name}" is ${vm.state}, and its guest can only be used while it is running`,
+      {
+        hint: `Start it with \`hvlab vm start\``,
+        context: { vm: vm.id, wanted: "running", found: vm.state },
+      },
+    );
+  }
+  const [channel] = driver.channels(vm);
+  if (channel !== undefined) return channel;
+  throw new HvError("hv.unsupported", `There is no way into the guest of "${vm.name}"`, {
+    hint: "Install the guest agent in the image",
+    context: { vm: vm.id, driver: driver.name },
+  });
+}

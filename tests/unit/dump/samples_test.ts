@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import type { DumpInspection } from "../../../src/contract/dump.ts";
 import { HvError } from "../../../src/base/errors.ts";
 import { type JsonObject, type JsonValue, parseJson } from "../../../src/base/json.ts";
-import { MemorySource } from "../../../src/dump/bytes.ts";
+import { ByteReader, MemorySource } from "../../../src/dump/bytes.ts";
 import { inspectDump } from "../../../src/dump/inspect.ts";
 import { filetimeToIso } from "../../../src/dump/time.ts";
+import { readTriageHeader } from "../../../src/dump/windows/triage.ts";
 import { hasSample, readSample, samplePath } from "../../support/shared_samples.ts";
 
 function inspect(name: string): DumpInspection {
@@ -118,6 +119,12 @@ function compareBody(name: string, found: DumpInspection, expected: JsonObject):
     assert.equal(numberOf(found.expected_size_bytes), numberOf(triage["SizeOfDump"]), name);
     assert.equal(numberOf(found.drivers), numberOf(triage["DriverCount"]), name);
     assert.equal(numberOf(found.data_blocks), numberOf(triage["DataBlocksCount"]), name);
+    const reader = new ByteReader(new MemorySource(readSample(`dumps/${name}`)));
+    const header = new Map(Object.entries(readTriageHeader(reader, 0x2000, 64)));
+    for (const [key, value] of Object.entries(triage)) {
+      const field = key.replace(/(?!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+      assert.equal(numberOf(header.get(field)?.toString()), numberOf(value), `${name} ${key}`);
+    }
     if (Array.isArray(expected["unloaded_drivers"])) {
       assert.equal(found.unloaded_drivers, expected["unloaded_drivers"].length, name);
     }

@@ -6,6 +6,7 @@ import {
   bitmapDump,
   fullDump32,
   fullDump64,
+  kernelHeader32,
   kernelHeader64,
   rangeDump,
   summaryDump64,
@@ -282,4 +283,12 @@ Deno.test("a cut header tells what it covers", () => {
   assert.equal(found.expected_size_bytes, 8192);
   assert.deepEqual(reasons(found), ["too_short"]);
   assert.deepEqual(reasons(inspect(kernelHeader64(3).bytes.subarray(0, 8191))), ["truncated"]);
+});
+
+Deno.test("the page count and the writer's last line of a 32-bit header are found too", () => {
+  const bytes = fullDump32([[0, 2]]);
+  new DataView(bytes.buffer).setUint32(0x68, 9, true);
+  assert.deepEqual(reasons(inspect(bytes)), ["page_count_mismatch"]);
+  const diagnostics = kernelHeader32(3).u32(0x8A0, 0x1000).text(0x8A8, "disk full!\0");
+  assert.equal(inspect(diagnostics.bytes).writer_last_line, "disk full!");
 });

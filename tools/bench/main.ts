@@ -1,0 +1,23 @@
+/** How fast hvlab is, as a table with ratios. No test depends on these numbers. */
+
+import { buildBundle } from "../bundle.ts";
+import { measureMcp } from "./mcp.ts";
+import { type Row, showTable } from "./report.ts";
+import { measureStart } from "./start.ts";
+import { measureTokens } from "./tokens.ts";
+
+const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[]> }[] = [
+  { name: "start", title: "Whole process, milliseconds", measure: measureStart },
+  { name: "mcp", title: "MCP server, start to first answer, milliseconds", measure: measureMcp },
+  { name: "tokens", title: "Tool list over MCP, tokens (o200k)", measure: measureTokens },
+];
+
+if (import.meta.main) {
+  const wanted = Deno.args.length === 0 ? PARTS : PARTS.filter(({ name }) => Deno.args.includes(name));
+  if (wanted.length === 0) {
+    console.error(`bench: there are ${PARTS.map(({ name }) => name).join(", ")}`);
+    Deno.exit(2);
+  }
+  await buildBundle();
+  for (const { title, measure } of wanted) console.log(showTable(title, await measure()));
+}

@@ -17,13 +17,17 @@ export interface ProcessFacts {
 /** `lstart` is always 24 characters: `Sun Nov 29 20:02:53 2026`. */
 const LINE = /^\s*(\d+)\s+(\S+)\s+(.{24})\s(.*)$/;
 
-/** Asks `ps` for the selected processes; zombies are left out, since nothing of them runs any more. */
+/**
+ * Asks `ps` for the selected processes, in a locale with English dates that keeps letters beyond ASCII: in plain C
+ * each of their bytes becomes a question mark, and no path with one is found again. Zombies are left out, since
+ * nothing of them runs any more.
+ */
 export async function readProcessTable(
   processes: Pick<Processes, "run">,
   selection: readonly string[],
 ): Promise<ProcessFacts[]> {
   const finished = await processes.run("ps", [...selection, "-ww", "-o", "pid=,stat=,lstart=,args="], {
-    env: { LC_ALL: "C" },
+    env: { LC_ALL: "C.UTF-8" },
   });
   const stderr = new TextDecoder().decode(finished.stderr).trim();
   if (finished.code > 1 || stderr !== "") {

@@ -37,7 +37,7 @@ export async function makeVm(
   for (const path of [lockPath(context, id), makerLockPath(context, id)]) {
     undo.add("lock file", () => host.files.remove(path));
   }
-  using _lock = await takeVmLock(context, id, "making", "absent");
+  await using _lock = await takeVmLock(context, id, "making", "absent");
   const [image, qemu] = await Promise.all([
     getImage(context, spec.image),
     readQemuProgram(context, { remember: true, signal: scope.signal }),

@@ -34,7 +34,7 @@ export async function startVm(
   scope: CallScope,
 ): Promise<void> {
   await records.get(id);
-  using _lock = await takeVmLock(context, id, "starting", "off");
+  await using _lock = await takeVmLock(context, id, "starting", "off");
   const record = await records.get(id);
   const seen = await observe(context, record, scope.signal);
   if (seen.status === "internal-error") {

@@ -9,7 +9,9 @@ import type { MonitorRole, RuntimeFolder } from "./runtime_folder.ts";
 
 /** A call holds its monitor for one request, so the next one's turn comes within milliseconds. */
 const TURN_LIMIT_MS = 3_000;
-const TURN_LOOK_MS = 2;
+/** Looks come quickly at first, since turns are short, and then less often. */
+const FIRST_LOOK_MS = 1;
+const LAST_LOOK_MS = 50;
 
 export interface MonitorOptions extends SessionOptions {
   role?: MonitorRole;
@@ -66,7 +68,7 @@ export async function proveIdentity(
 
 async function takeTurn(host: Host, path: string, signal: AbortSignal | undefined): Promise<Disposable> {
   const end = host.clock.monotonic() + TURN_LIMIT_MS;
-  for (;;) {
+  for (let pause = FIRST_LOOK_MS;; pause = Math.min(pause * 1.5, LAST_LOOK_MS)) {
     const lock = await host.locks.tryTake(path);
     if (lock !== undefined) return lock;
     if (host.clock.monotonic() >= end) {
@@ -76,6 +78,6 @@ async function takeTurn(host: Host, path: string, signal: AbortSignal | undefine
         retryable: true,
       });
     }
-    await host.clock.sleep(TURN_LOOK_MS, signal);
+    await host.clock.sleep(pause, signal);
   }
 }

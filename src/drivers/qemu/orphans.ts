@@ -10,7 +10,7 @@ import type { RecordListing, StrayFolder, VmRecord, VmRecords } from "./records.
 import { filesUnder, removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
 import { readRuntimeOwner, RuntimeFolder } from "./runtime_folder.ts";
 import type { Sandboxes } from "./sandboxes.ts";
-import { lockPath, waitForVmLock } from "./vm_lock.ts";
+import { lockPath, type VmLock, waitForVmLock } from "./vm_lock.ts";
 
 /** Finds everything of this state folder that no VM needs. Changes nothing. */
 export async function findOrphans(
@@ -45,11 +45,13 @@ export async function removeOrphan(
   scope: CallScope,
 ): Promise<Removed> {
   const vmId = parseVmId(orphan.id) ?? unfinishedId(orphan.id);
-  using _lock = vmId === undefined ? undefined : await waitForVmLock(context, vmId, "removing", scope.signal);
+  await using lock = vmId === undefined
+    ? undefined
+    : await waitForVmLock(context, vmId, "removing", scope.signal);
   const now = await lookAgain(records, sandboxes, orphan, vmId);
   const about = { id: orphan.id, ...(orphan.name === undefined ? {} : { name: orphan.name }) };
   if (now !== undefined) return { ...about, removed: false, files: [], warnings: [now] };
-  const removed = await take(context, records, sandboxes, orphan, vmId, scope);
+  const removed = await take(context, records, sandboxes, orphan, lock, vmId, scope);
   return { ...removed, ...about };
 }
 
@@ -83,21 +85,22 @@ async function take(
   records: VmRecords,
   sandboxes: Sandboxes,
   orphan: Orphan,
+  lock: VmLock | undefined,
   vmId: string | undefined,
   scope: CallScope,
 ): Promise<Removed> {
   const isUnfinished = unfinishedId(orphan.id) !== undefined;
-  if (vmId === undefined || isUnfinished) {
+  if (vmId === undefined || lock === undefined || isUnfinished) {
     const path = joinPath(context.state.vms, orphan.id);
     const files = (await filesUnder(context, path)).map((file) => file.path);
     await removeUnfinished(context, path);
-    if (vmId !== undefined) await context.host.files.remove(lockPath(context, vmId));
+    lock?.endWithVm();
     return { id: orphan.id, removed: true, files };
   }
   sandboxes.release(vmId);
   const record = await records.find(vmId).catch(() => undefined);
   const runtime = record?.runtime ?? RuntimeFolder.of(context.host, vmId).path;
-  return await removeUnderLock(context, { id: vmId, runtime }, orphan.name, scope);
+  return await removeUnderLock(context, lock, { id: vmId, runtime }, orphan.name, scope);
 }
 
 function knownIds({ records, damaged }: RecordListing): Set<string> {

@@ -12,7 +12,8 @@ import { RuntimeFolder } from "./runtime_folder.ts";
 const QUIT_LIMIT_MS = 2_000;
 const TERM_LIMIT_MS = 2_000;
 const KILL_LIMIT_MS = 5_000;
-const LOOK_AGAIN_MS = 10;
+const FIRST_LOOK_MS = 5;
+const LAST_LOOK_MS = 100;
 const MONITOR_LIMIT_MS = 1_000;
 
 /**
@@ -69,9 +70,9 @@ async function isGone(
 ): Promise<boolean> {
   const { clock } = context.host;
   const end = clock.monotonic() + limitMs;
-  for (;;) {
+  for (let pause = FIRST_LOOK_MS;; pause = Math.min(pause * 1.5, LAST_LOOK_MS)) {
     if (!await isStillThere(context, process)) return true;
     if (clock.monotonic() >= end) return false;
-    await clock.sleep(LOOK_AGAIN_MS, signal);
+    await clock.sleep(pause, signal);
   }
 }

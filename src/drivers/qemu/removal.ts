@@ -10,7 +10,7 @@ import { ProcessView } from "./identity.ts";
 import { endProcess } from "./power_off.ts";
 import { MAKING_PREFIX, REMOVING_PREFIX, type VmRecord, type VmRecords } from "./records.ts";
 import { removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
-import { lockPath, makerLockPath, waitForVmLock } from "./vm_lock.ts";
+import { makerLockPath, type VmLock, waitForVmLock } from "./vm_lock.ts";
 
 /** A file with the space that it takes. */
 export interface SizedFile {
@@ -25,14 +25,22 @@ export async function removeVm(
   id: string,
   scope: CallScope,
 ): Promise<Removed> {
-  using _lock = await waitForVmLock(context, id, "removing", scope.signal);
-  const record = await records.get(id);
-  return await removeUnderLock(context, record, record.name, scope);
+  await using lock = await waitForVmLock(context, id, "removing", scope.signal);
+  const record = await findOrEnd(records, id, lock);
+  return await removeUnderLock(context, lock, record, record.name, scope);
+}
+
+/** A lock that was waited for can be that of a VM which is gone meanwhile. */
+async function findOrEnd(records: VmRecords, id: string, lock: VmLock): Promise<VmRecord> {
+  const record = await records.find(id);
+  if (record === undefined) lock.endWithVm();
+  return record ?? await records.get(id);
 }
 
 /** Removes what belongs to an id, readable record or not. The caller holds the VM's lock. */
 export async function removeUnderLock(
   context: QemuContext,
+  lock: VmLock,
   vm: Pick<VmRecord, "id" | "runtime">,
   name: string | undefined,
   { signal, progress }: CallScope,
@@ -47,7 +55,8 @@ export async function removeUnderLock(
   progress({ message: "Removing files" });
   if (await removeRuntimeFolder(host, runtime)) files.push(runtime.path);
   const warnings = await removeFolder(context, vm.id);
-  for (const path of [lockPath(context, vm.id), makerLockPath(context, vm.id)]) await host.files.remove(path);
+  await host.files.remove(makerLockPath(context, vm.id));
+  lock.endWithVm();
   return {
     id: vm.id,
     ...(name === undefined ? {} : { name }),

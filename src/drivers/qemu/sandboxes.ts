@@ -10,7 +10,7 @@ import { makeVm } from "./creation.ts";
 import { powerOn } from "./instance.ts";
 import type { VmRecord, VmRecords } from "./records.ts";
 import { removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
-import { lockPath, makerLockPath } from "./vm_lock.ts";
+import { makerLockPath, tryTakeVmLock } from "./vm_lock.ts";
 
 /** Why a sandbox may be removed. */
 export interface Ended {
@@ -103,12 +103,15 @@ export class Sandboxes {
 
   async #sweepOne(seen: VmRecord, scope: CallScope): Promise<Removed | undefined> {
     try {
-      using lock = await this.#context.host.locks.tryTake(lockPath(this.#context, seen.id));
+      await using lock = await tryTakeVmLock(this.#context, seen.id, "removing");
       if (lock === undefined) return undefined;
       const record = await this.#records.find(seen.id);
-      if (record === undefined) return undefined;
+      if (record === undefined) {
+        lock.endWithVm();
+        return undefined;
+      }
       this.release(record.id);
-      return await removeUnderLock(this.#context, record, record.name, scope);
+      return await removeUnderLock(this.#context, lock, record, record.name, scope);
     } catch (error) {
       scope.signal.throwIfAborted();
       const { message } = toHvError(error);
@@ -119,10 +122,10 @@ export class Sandboxes {
   /** A leftover that cannot be removed now stays listed as an orphan; the change at hand goes on. */
   async #sweepFolder(id: string, path: string): Promise<void> {
     try {
-      using lock = await this.#context.host.locks.tryTake(lockPath(this.#context, id));
+      await using lock = await tryTakeVmLock(this.#context, id, "removing");
       if (lock === undefined) return;
       await removeUnfinished(this.#context, path);
-      await this.#context.host.files.remove(lockPath(this.#context, id));
+      lock.endWithVm();
     } catch {
       return;
     }

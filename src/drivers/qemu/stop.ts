@@ -10,7 +10,7 @@ import { type Observation, observe } from "./observe.ts";
 import { endProcess } from "./power_off.ts";
 import type { VmRecord, VmRecords } from "./records.ts";
 import { removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
-import { lockPath, waitForVmLock } from "./vm_lock.ts";
+import { tryTakeVmLock, waitForVmLock } from "./vm_lock.ts";
 
 /** Between two looks at a guest that shuts down, which takes from 0.2 s to minutes. */
 const LOOK_AGAIN_MS = 50;
@@ -55,7 +55,7 @@ async function cutPower(
   id: string,
   scope: CallScope,
 ): Promise<void> {
-  using _lock = await waitForVmLock(context, id, "stopping", scope.signal);
+  await using _lock = await waitForVmLock(context, id, "stopping", scope.signal);
   const record = await records.get(id);
   const seen = await observe(context, record, scope.signal);
   if (seen.alive) {
@@ -119,7 +119,7 @@ async function waitUntilOff(
 
 /** Removes the sockets of a VM that went off by itself, unless a call has started it again meanwhile. */
 async function tidyUp(context: QemuContext, record: VmRecord): Promise<void> {
-  using lock = await context.host.locks.tryTake(lockPath(context, record.id));
+  await using lock = await tryTakeVmLock(context, record.id, "stopping");
   if (lock === undefined) return;
   const seen = await observe(context, record, AbortSignal.timeout(10_000));
   if (!seen.alive) await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));

@@ -2,14 +2,18 @@
 
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
+import type { Host } from "../../host/host.ts";
 import type { Lock } from "../../host/locks.ts";
 import type { QemuContext } from "./context.ts";
 
 /** What a holder does with the VM, as others see it. */
 export type LockedWork = "starting" | "stopping" | "removing" | "making";
 
+const NOTE_LIMIT_MS = 100;
+const NOTE_LOOK_MS = 2;
+
 /** The lock's file. It is apart from the VM's folder, which may be renamed or go away under the lock. */
-export function lockPath(context: QemuContext, id: string): string {
+export function lockPath(context: Pick<QemuContext, "state">, id: string): string {
   return joinPath(context.state.locks, `${id}.lock`);
 }
 
@@ -18,20 +22,57 @@ export function makerLockPath(context: QemuContext, id: string): string {
   return joinPath(context.state.locks, `${id}.maker`);
 }
 
+/** A VM's lock, held. It is given back with its note cleared, or with its file removed. */
+export class VmLock implements AsyncDisposable {
+  readonly #host: Host;
+  readonly #path: string;
+  readonly #lock: Lock;
+  #isLast = false;
+
+  constructor(host: Host, path: string, lock: Lock) {
+    this.#host = host;
+    this.#path = path;
+    this.#lock = lock;
+  }
+
+  /** The VM is gone: the lock's file goes with it. Ids are never used again, so nobody can wait for it in earnest. */
+  endWithVm(): void {
+    this.#isLast = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      if (this.#isLast) await this.#host.files.remove(this.#path);
+      else await note(this.#host, this.#path, "");
+    } finally {
+      this.#lock.release();
+    }
+  }
+}
+
+/** Takes the VM's lock when it is free, else answers `undefined` at once. */
+export async function tryTakeVmLock(
+  { host, state }: QemuContext,
+  id: string,
+  work: LockedWork,
+): Promise<VmLock | undefined> {
+  const path = lockPath({ state }, id);
+  const lock = await host.locks.tryTake(path);
+  if (lock === undefined) return undefined;
+  await note(host, path, work);
+  return new VmLock(host, path, lock);
+}
+
 /** Takes the VM's lock, or throws `hv.conflict` at once with what its holder is doing. */
 export async function takeVmLock(
   context: QemuContext,
   id: string,
   work: LockedWork,
   wanted: string,
-): Promise<Lock> {
-  const path = lockPath(context, id);
-  const lock = await context.host.locks.tryTake(path);
-  if (lock !== undefined) {
-    await note(context, path, work);
-    return lock;
-  }
-  const found = (await context.host.files.readTextIfPresent(path))?.trim() || "busy";
+): Promise<VmLock> {
+  const lock = await tryTakeVmLock(context, id, work);
+  if (lock !== undefined) return lock;
+  const found = await readNote(context.host, lockPath(context, id));
   throw new HvError(
     "hv.conflict",
     `Another call is at work on this VM: wanted "${wanted}", found "${found}"`,
@@ -49,18 +90,30 @@ export async function waitForVmLock(
   id: string,
   work: LockedWork,
   signal: AbortSignal,
-): Promise<Lock> {
+): Promise<VmLock> {
+  const { host } = context;
   const path = lockPath(context, id);
-  const lock = await context.host.locks.take(path, signal);
-  await note(context, path, work);
-  return lock;
+  const lock = await host.locks.take(path, signal);
+  await note(host, path, work);
+  return new VmLock(host, path, lock);
+}
+
+/** What the holder noted; it does so right after taking the lock, so an empty file is looked at again. */
+async function readNote(host: Host, path: string): Promise<string> {
+  const end = host.clock.monotonic() + NOTE_LIMIT_MS;
+  for (;;) {
+    const text = await host.files.readTextIfPresent(path);
+    if (text) return text;
+    if (host.clock.monotonic() >= end) return "busy";
+    await host.clock.sleep(NOTE_LOOK_MS);
+  }
 }
 
 /** On a full disk the note is missing and nothing else: it only says more to those who find the lock taken. */
-async function note({ host }: QemuContext, path: string, work: LockedWork): Promise<void> {
+async function note(host: Host, path: string, text: LockedWork | ""): Promise<void> {
   try {
     using writer = await host.files.create(path, { overwrite: true });
-    await writer.write(new TextEncoder().encode(work));
+    await writer.write(new TextEncoder().encode(text));
   } catch {
     return;
   }

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { escapeOption, machineArguments, type MachinePlan } from "../../../../src/drivers/qemu/argv.ts";
+import { readIdentity } from "../../../../src/drivers/qemu/identity.ts";
+import { RuntimeFolder } from "../../../../src/drivers/qemu/runtime_folder.ts";
+
+const PLAN: MachinePlan = {
+  uuid: "0123abcd-4567-4890-abcd-ef0123456789",
+  name: "web",
+  machine: "pc-q35-7.2",
+  accelerator: "tcg",
+  memory_mb: 256,
+  cpus: 2,
+  boot: { kind: "kernel", kernel: "/i/vmlinuz", initrd: "/i/initrd", append: "quiet a,b" },
+  runtime: new RuntimeFolder("/run/hvlab/0123abcd4567"),
+  serialLog: "/state/vms/x/serial.log",
+  confined: true,
+};
+
+/** The values that follow a flag, in order. */
+function valuesOf(argv: readonly string[], flag: string): string[] {
+  return argv.flatMap((word, index) => (word === flag ? [argv[index + 1] ?? ""] : []));
+}
+
+/** Reads an option list as QEMU does: a comma ends a value, two are one. */
+function readOptions(text: string): string[] {
+  const PLACEHOLDER = "\u{10FFFF}";
+  return text.replaceAll(",,", PLACEHOLDER).split(",").map((value) => value.replaceAll(PLACEHOLDER, ","));
+}
+
+Deno.test("a machine is told everything that later calls need of it", () => {
+  const argv = machineArguments(PLAN);
+  assert.deepEqual(argv.slice(0, 2), ["-uuid", PLAN.uuid]);
+  assert.deepEqual(valuesOf(argv, "-machine"), ["pc-q35-7.2"]);
+  assert.deepEqual(valuesOf(argv, "-accel"), ["tcg"]);
+  assert.deepEqual(valuesOf(argv, "-cpu"), ["max"]);
+  assert.deepEqual(valuesOf(argv, "-m"), ["size=256M"]);
+  assert.deepEqual(valuesOf(argv, "-smp"), ["2"]);
+  assert.deepEqual(valuesOf(argv, "-action"), ["panic=pause"]);
+  assert.deepEqual(valuesOf(argv, "-pidfile"), ["/run/hvlab/0123abcd4567/pid"]);
+  assert.match(valuesOf(argv, "-sandbox")[0] ?? "", /^on,.*spawn=deny/);
+  assert.deepEqual(valuesOf(argv, "-mon"), [
+    "chardev=monitor-keeper,mode=control",
+    "chardev=monitor-calls,mode=control",
+    "chardev=monitor-rescue,mode=control",
+  ]);
+  assert.ok(argv.includes("-nodefaults") && argv.includes("-no-user-config"));
+  const devices = valuesOf(argv, "-device");
+  assert.equal(devices.filter((device) => device.startsWith("pcie-root-port")).length, 4);
+  for (const name of ["VGA", "virtio-tablet-pci", "pvpanic-pci", "vmcoreinfo"]) {
+    assert.ok(devices.includes(name), name);
+  }
+  assert.ok(devices.includes("virtserialport,bus=ports.0,chardev=agent,name=org.qemu.guest_agent.0"));
+  assert.ok(devices.includes("virtserialport,bus=ports.0,chardev=data,name=hvlab.data.0"));
+  assert.deepEqual(valuesOf(argv, "-kernel"), ["/i/vmlinuz"]);
+  assert.deepEqual(valuesOf(argv, "-initrd"), ["/i/initrd"]);
+  assert.deepEqual(valuesOf(argv, "-append"), ["quiet a,b"]);
+});
+
+Deno.test("where QEMU cannot lock itself in it is not told to", () => {
+  assert.ok(!machineArguments({ ...PLAN, confined: false }).includes("-sandbox"));
+});
+
+Deno.test("KVM brings the host's processor", () => {
+  const argv = machineArguments({ ...PLAN, accelerator: "kvm" });
+  assert.deepEqual([valuesOf(argv, "-accel"), valuesOf(argv, "-cpu")], [["kvm"], ["host"]]);
+});
+
+Deno.test("a disk goes in as JSON, so that no character of its path means anything", () => {
+  const path = `/a,b =c%20d/"q"/base,1.qcow2`;
+  const argv = machineArguments({ ...PLAN, boot: { kind: "disk", path, format: "qcow2" } });
+  const [blockdev = ""] = valuesOf(argv, "-blockdev");
+  const disk: { driver: string; file: { filename: string } } = JSON.parse(blockdev);
+  assert.equal(disk.driver, "qcow2");
+  assert.equal(disk.file.filename, path);
+  assert.ok(!argv.includes("-kernel"));
+});
+
+Deno.test("no name and no path can add an option", () => {
+  fc.assert(fc.property(fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" }), (name, path) => {
+    const runtime = new RuntimeFolder(`/run/${path}`);
+    const argv = machineArguments({ ...PLAN, name, runtime, serialLog: `/s/${path}` });
+    assert.deepEqual(readOptions(valuesOf(argv, "-name")[0] ?? ""), [`guest=${name}`]);
+    const chardevs = valuesOf(argv, "-chardev").map(readOptions);
+    assert.deepEqual(chardevs.map((options) => options.length), [5, 5, 5, 3, 5, 5]);
+    assert.equal(chardevs[1]?.[2], `path=${runtime.monitor("calls")}`);
+    assert.equal(chardevs[3]?.[2], `path=/s/${path}`);
+    assert.equal(argv.length, machineArguments(PLAN).length);
+  }));
+});
+
+Deno.test("escaping survives QEMU's reading", () => {
+  fc.assert(fc.property(fc.string(), (value) => assert.deepEqual(readOptions(escapeOption(value)), [value])));
+});
+
+Deno.test("no name can make a process look like another VM's", () => {
+  const other = "ffffffff-ffff-4fff-8fff-ffffffffffff";
+  const name = `x -uuid ${other} -name guest=y`;
+  const words = ["/opt/my qemu/qemu-system-x86_64", ...machineArguments({ ...PLAN, name })].join(" ");
+  assert.equal(readIdentity(words), `vm-${PLAN.uuid}`);
+});

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import { findOrphans, removeOrphan } from "../../../../src/drivers/qemu/orphans.ts";
+import { RuntimeFolder } from "../../../../src/drivers/qemu/runtime_folder.ts";
+import { Sandboxes } from "../../../../src/drivers/qemu/sandboxes.ts";
+import { lockPath, makerLockPath } from "../../../../src/drivers/qemu/vm_lock.ts";
+import { OTHER_ID, processOf, type QemuBench, VM_ID, withQemu } from "../../../support/qemu_context.ts";
+
+const PAST = "2026-11-29T11:59:59.000Z";
+const FUTURE = "2026-11-29T13:00:00.000Z";
+
+function exists(path: string): boolean {
+  try {
+    Deno.lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function addRuntimeFolder({ host }: QemuBench, id: string, state: string): Promise<string> {
+  const { path, ownerFile } = RuntimeFolder.of(host, id);
+  await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+  await Deno.writeTextFile(ownerFile, JSON.stringify({ vm: id, state }));
+  return path;
+}
+
+function sandboxesOf({ context, records }: QemuBench): Sandboxes {
+  return new Sandboxes(context, records);
+}
+
+Deno.test("a VM and a sandbox within its lease are nobody's orphans", () =>
+  withQemu(async (bench) => {
+    await bench.addVm();
+    await bench.addVm({ id: OTHER_ID, sandbox: { expires_at: FUTURE } });
+    assert.deepEqual(await findOrphans(bench.context, bench.records, sandboxesOf(bench)), []);
+    assert.deepEqual(await sandboxesOf(bench).sweep(bench.scope), []);
+  }));
+
+Deno.test("a sandbox is swept when its lease has run out, with its process and every file", () =>
+  withQemu(async (bench) => {
+    const { context, records, host } = bench;
+    await bench.addVm({ sandbox: { expires_at: PAST } });
+    const runtime = await addRuntimeFolder(bench, VM_ID, context.state.root);
+    host.processes.table.push(processOf(context, VM_ID));
+    const sandboxes = sandboxesOf(bench);
+    const [orphan] = await findOrphans(context, records, sandboxes);
+    assert.deepEqual([orphan?.kind, orphan?.pid], ["sandbox_expired", 77]);
+    assert.deepEqual(orphan?.paths, [context.state.vm(VM_ID), runtime]);
+    assert.ok((orphan?.size_bytes ?? 0) > 0);
+    const [removed] = await sandboxes.sweep(bench.scope);
+    assert.deepEqual([removed?.id, removed?.removed], [VM_ID, true]);
+    assert.deepEqual(host.processes.signals, ["TERM 77"]);
+    for (const path of [context.state.vm(VM_ID), runtime, lockPath(context, VM_ID)]) {
+      assert.ok(!exists(path), path);
+    }
+  }));
+
+Deno.test("a sandbox whose maker lives stays, and goes when the maker's lock is free", () =>
+  withQemu(async (bench) => {
+    const { context, records, host } = bench;
+    await bench.addVm({ sandbox: { expires_at: FUTURE, maker_pid: 5 } });
+    const sandboxes = sandboxesOf(bench);
+    {
+      using _maker = await host.locks.take(makerLockPath(context, VM_ID));
+      assert.deepEqual(await findOrphans(context, records, sandboxes), []);
+      assert.deepEqual(await sandboxes.sweep(bench.scope), []);
+    }
+    const [orphan] = await findOrphans(context, records, sandboxes);
+    assert.equal(orphan?.kind, "sandbox_abandoned");
+    assert.equal((await sandboxes.sweep(bench.scope)).length, 1);
+  }));
+
+Deno.test("a sandbox that a call is at work on is not swept", () =>
+  withQemu(async (bench) => {
+    await bench.addVm({ sandbox: { expires_at: PAST } });
+    using _work = await bench.host.locks.take(lockPath(bench.context, VM_ID));
+    assert.deepEqual(await sandboxesOf(bench).sweep(bench.scope), []);
+    assert.ok(exists(bench.context.state.vm(VM_ID)));
+  }));
+
+Deno.test("what a killed call left half made or half removed is swept, unless its call still lives", () =>
+  withQemu(async (bench) => {
+    const { state } = bench.context;
+    const folders = [`${state.vms}/.making-${VM_ID}`, `${state.vms}/.removing-${OTHER_ID}`];
+    for (const folder of folders) await Deno.mkdir(`${folder}/deep`, { recursive: true });
+    {
+      using _work = await bench.host.locks.take(lockPath(bench.context, VM_ID));
+      const orphans = await findOrphans(bench.context, bench.records, sandboxesOf(bench));
+      assert.deepEqual(orphans.map(({ id }) => id), [`.removing-${OTHER_ID}`]);
+      await sandboxesOf(bench).sweep(bench.scope);
+      assert.deepEqual(folders.map(exists), [true, false]);
+    }
+    await sandboxesOf(bench).sweep(bench.scope);
+    assert.deepEqual(folders.map(exists), [false, false]);
+  }));
+
+Deno.test("a folder with a damaged record is an orphan with its living process, and both can be removed", () =>
+  withQemu(async (bench) => {
+    const { context, records, host, scope } = bench;
+    await bench.addVm();
+    await Deno.writeTextFile(`${context.state.vm(VM_ID)}/vm.json`, "garbage");
+    host.processes.table.push(processOf(context, VM_ID));
+    const sandboxes = sandboxesOf(bench);
+    const [orphan] = await findOrphans(context, records, sandboxes);
+    assert.ok(orphan !== undefined);
+    assert.deepEqual([orphan.kind, orphan.id, orphan.pid], ["folder_without_record", VM_ID, 77]);
+    const removed = await removeOrphan(context, records, sandboxes, orphan, scope);
+    assert.equal(removed.removed, true);
+    assert.deepEqual(host.processes.signals, ["TERM 77"]);
+    assert.ok(!exists(context.state.vm(VM_ID)));
+  }));
+
+Deno.test("processes and runtime folders count only when they name this state folder", () =>
+  withQemu(async (bench) => {
+    const { context, records, host } = bench;
+    const elsewhere = processOf(context, OTHER_ID, { pid: 88 });
+    elsewhere.args = elsewhere.args.replace(context.state.root, "/another/state");
+    host.processes.table.push(processOf(context, VM_ID), elsewhere);
+    await addRuntimeFolder(bench, OTHER_ID, "/another/state");
+    const third = "vm-aaaaaaaa-7654-4210-8fed-cba987654321";
+    await addRuntimeFolder(bench, third, context.state.root);
+    await Deno.mkdir(`${host.root}/run/nobody`);
+    const orphans = await findOrphans(context, records, sandboxesOf(bench));
+    assert.deepEqual(orphans.map(({ kind, id }) => [kind, id]), [["process", VM_ID], [
+      "runtime_folder",
+      third,
+    ]]);
+  }));
+
+Deno.test("what has come to life between the look and the removal stays", () =>
+  withQemu(async (bench) => {
+    const { context, records, scope } = bench;
+    const record = await bench.addVm({ sandbox: { expires_at: PAST } });
+    const sandboxes = sandboxesOf(bench);
+    const [orphan] = await findOrphans(context, records, sandboxes);
+    assert.ok(orphan !== undefined);
+    await records.save({ ...record, sandbox: { expires_at: FUTURE } });
+    const removed = await removeOrphan(context, records, sandboxes, orphan, scope);
+    assert.equal(removed.removed, false);
+    assert.match(removed.warnings?.[0] ?? "", /in use/);
+    assert.ok(exists(context.state.vm(VM_ID)));
+  }));
+
+Deno.test("a stray entry that leads out of the state folder is never followed", () =>
+  withQemu(async (bench) => {
+    const { context, records, host, scope } = bench;
+    await Deno.mkdir(`${host.root}/precious`);
+    await Deno.writeTextFile(`${host.root}/precious/file`, "keep me");
+    await Deno.mkdir(context.state.vms, { recursive: true });
+    await Deno.symlink(`${host.root}/precious`, `${context.state.vms}/stray`);
+    const sandboxes = sandboxesOf(bench);
+    const [orphan] = await findOrphans(context, records, sandboxes);
+    assert.ok(orphan !== undefined);
+    await assert.rejects(
+      removeOrphan(context, records, sandboxes, orphan, scope),
+      /leads out of the state folder/,
+    );
+    assert.equal(await Deno.readTextFile(`${host.root}/precious/file`), "keep me");
+  }));

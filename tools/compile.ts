@@ -60,8 +60,8 @@ export async function writeChecksum(file: string): Promise<string> {
 
 async function compileAll(targets: readonly string[]): Promise<number> {
   const release = `${ROOT}/dist/release`;
-  const bundle = `${ROOT}/dist/bundle`;
-  await buildBundle(bundle);
+  const bundle = `${ROOT}/dist/bundle-for-compile`;
+  await buildBundle(bundle, { forCompile: true });
   await Deno.mkdir(release, { recursive: true });
   let missing = 0;
   let sums = "";

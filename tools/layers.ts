@@ -44,7 +44,9 @@ function whyForbidden({ from, to }: Edge, rules: LayerRules): string | undefined
   if (importer === imported) return undefined;
   const only = rules.only.find(({ layer }) => layer === importer);
   if (only !== undefined && !only.imports.includes(imported)) {
-    return `${importer} imports only ${only.imports.join(", ")}`;
+    return `${importer} imports ${
+      only.imports.length === 0 ? "nothing of ours" : `only ${only.imports.join(", ")}`
+    }`;
   }
   return levelOf(imported, rules) < levelOf(importer, rules)
     ? undefined

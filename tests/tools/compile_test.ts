@@ -25,7 +25,7 @@ async function compileWith(
   folder: string,
 ): Promise<Record<string, unknown>> {
   const bundle = `${folder}/bundle`;
-  await buildBundle(bundle);
+  await buildBundle(bundle, { forCompile: true });
   const file = `${folder}/stand-in-output`;
   try {
     const compiled = await compileFor(target, bundle, file, { DENORT_BIN: runtime });
@@ -102,7 +102,7 @@ Deno.test({
 Deno.test("compile's last step runs where Deno's runtime can be had, and says why where it cannot", async () => {
   const folder = await Deno.makeTempDir();
   try {
-    await buildBundle(`${folder}/bundle`);
+    await buildBundle(`${folder}/bundle`, { forCompile: true });
     const compiled = await compileFor(linuxTarget, `${folder}/bundle`, `${folder}/hvlab`);
     if ("unreachable" in compiled) {
       console.log(`note: compile: last step not run here because ${compiled.unreachable}`);

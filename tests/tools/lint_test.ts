@@ -83,11 +83,13 @@ const cases: {
       ["src/mcp/server.ts", "const sdk = await import('@modelcontextprotocol/server/stdio');"],
       ["src/contract/vm.ts", "import { z } from 'zod';"],
       ["src/contract/vm.ts", "import { object } from 'zod/mini';"],
+      ["src/state/sql.ts", "const text = z.core.prettifyError(error);"],
     ],
     good: [
       ["src/config/load.ts", "import { load } from 'js-yaml';"],
       ["src/mcp/sdk.ts", "export { McpServer } from '@modelcontextprotocol/server';"],
       ["src/contract/vm.ts", "import * as z from 'zod/mini';"],
+      ["src/state/sql.ts", "type Schema = z.core.$ZodType; const text = z.prettifyError(error);"],
       ["src/tools/validate.ts", "import type * as z from 'zod/mini';"],
       ["tests/mcp/client.ts", "import { Client } from '@modelcontextprotocol/client';"],
     ],

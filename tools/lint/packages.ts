@@ -26,7 +26,18 @@ export const packageRule: Deno.lint.Rule = {
         });
       }
     });
-    return visitor;
+    return {
+      ...visitor,
+      MemberExpression(node) {
+        if (node.object.type !== "Identifier" || node.object.name !== "z") return;
+        if (node.property.type !== "Identifier" || !/^(core|locales|util)$/.test(node.property.name)) return;
+        context.report({
+          node,
+          message: `z.${node.property.name} used as a value keeps all of zod in the bundle`,
+          hint: "Use the function of zod/mini itself, such as z.prettifyError",
+        });
+      },
+    };
   },
 };
 

@@ -27,6 +27,7 @@ export function openQemuDriver(context: QemuContext): Driver {
   const sandboxes = new Sandboxes(context, records);
   /** Where the sockets of VMs seen in this process lie; their records say so. */
   const runtimes = new Map<string, string>();
+  const opened = new Map<string, GuestChannel>();
 
   const look = async (record: VmRecord, signal: AbortSignal, processes?: ProcessView): Promise<Vm> => {
     const seen = await observe(context, record, signal, processes);
@@ -84,12 +85,15 @@ export function openQemuDriver(context: QemuContext): Driver {
     if (vm.driver !== "qemu") throw new HvError("hv.internal", `The VM "${vm.id}" is not QEMU's`);
     const path = runtimes.get(vm.id);
     const runtime = path === undefined ? RuntimeFolder.of(context.host, vm.id) : new RuntimeFolder(path);
-    return [openAgentChannel({
+    const channel = openAgentChannel({
       host: context.host,
       socket: runtime.agent,
       lock: runtime.agentLock,
       isCrashed: (signal) => crash(vm.id, signal),
-    })];
+    });
+    // One is enough to close them all: channels to one socket share their connection.
+    opened.set(runtime.agent, channel);
+    return [channel];
   };
 
   return {
@@ -101,6 +105,9 @@ export function openQemuDriver(context: QemuContext): Driver {
     channels,
     crash,
     diagnose: (signal) => diagnose(context, signal),
-    close: () => Promise.resolve(sandboxes.close()),
+    close: () => {
+      for (const channel of opened.values()) channel.close();
+      return Promise.resolve(sandboxes.close());
+    },
   };
 }

@@ -1,11 +1,14 @@
 /** Asking the guest's agent to shut the guest down: the one request of the agent that belongs to a VM's power. */
 
 import { isPlainObject, type JsonObject, parseJson } from "../../base/json.ts";
+import { startDeadline } from "../../base/deadline.ts";
+import { type FairHold, FairLock } from "../../host/fair_lock.ts";
 import type { Host } from "../../host/host.ts";
 import type { Connection } from "../../host/sockets.ts";
 import { settlesWithin } from "./patience.ts";
 import type { RuntimeFolder } from "./runtime_folder.ts";
 
+const TURN_LIMIT_MS = 2_000;
 /** An agent that is up answers within milliseconds, on a busy host within a second. */
 const SYNC_LIMIT_MS = 1_500;
 /** The agent answers a shutdown only to refuse it. */
@@ -20,8 +23,8 @@ export async function askGuestToShutDown(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (await host.files.stat(runtime.agent) === undefined) return false;
-  using lock = await host.locks.tryTake(runtime.agentLock);
-  if (lock === undefined) return false;
+  using turn = await takeTurn(host, runtime.agentLock, signal);
+  if (turn === undefined) return false;
   using connection = await host.sockets.connectUnix(runtime.agent);
   if (connection === undefined) return false;
   const answers = new Answers(connection);
@@ -37,6 +40,17 @@ export async function askGuestToShutDown(
   } finally {
     connection.close();
     await answers.ended;
+  }
+}
+
+/** The agent may be at work for another call, which hands over within a moment when it sees us wait. */
+async function takeTurn(host: Host, path: string, signal: AbortSignal): Promise<FairHold | undefined> {
+  using limit = startDeadline(host.clock, TURN_LIMIT_MS, signal);
+  try {
+    return await new FairLock(host.locks, path).take(limit.signal);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
   }
 }
 

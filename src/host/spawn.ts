@@ -35,7 +35,7 @@ export function spawnLasting(
   const log = openLog(logFile);
   let child: NodeChildProcess;
   try {
-    child = spawn(file, [...argv], { detached: true, stdio: ["ignore", log, log] });
+    child = spawn(file, [...argv], { detached: true, stdio: ["ignore", log, log], env: passedOn() });
   } catch (error) {
     return Promise.reject(programFailure(error, program));
   } finally {
@@ -54,6 +54,17 @@ export function spawnLasting(
     });
   });
 }
+
+/**
+ * The variables that a lasting program gets. Named one by one: handing on the whole environment would need the
+ * permission to read all of it, and would carry a caller's secrets into a process that outlives the call.
+ */
+function passedOn(): Record<string, string> {
+  const variables = PASSED_ON.map((name) => [name, Deno.env.get(name)] as const);
+  return Object.fromEntries(variables.filter((pair): pair is [string, string] => pair[1] !== undefined));
+}
+
+const PASSED_ON = ["PATH", "HOME", "TMPDIR"];
 
 function openLog(path: string): number {
   try {

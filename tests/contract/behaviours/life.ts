@@ -77,8 +77,9 @@ behaviour(
 );
 
 behaviour("waiting answers early when asked to", { needs: ["vms"] }, async ({ lab }) => {
-  await lab.call("vm_create", { name: "web", image: lab.image });
-  const answer = await lab.call("vm_wait", { vm: "web", until: "running" }, { wait_s: 0.05 });
+  await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+  await lab.call("vm_start", { vm: "web" });
+  const answer = await lab.call("vm_wait", { vm: "web", until: "off" }, { wait_s: 0.05 });
   assert.equal(answer.reached, false);
 });
 
@@ -86,8 +87,20 @@ behaviour(
   "a passed limit is a timeout that names what was waited for",
   { needs: ["vms"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image });
-    const error = await lab.failure("vm_wait", { vm: "web", until: "running" }, { timeout_s: 0.05 });
+    await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+    await lab.call("vm_start", { vm: "web" });
+    const error = await lab.failure("vm_wait", { vm: "web", until: "off" }, { timeout_s: 0.05 });
     assert.equal(error.code, "hv.timeout");
+  },
+);
+
+behaviour(
+  "waiting for what cannot come by itself is a conflict at once",
+  { needs: ["vms"] },
+  async ({ lab }) => {
+    await lab.call("vm_create", { name: "web", image: lab.image });
+    const error = await lab.failure("vm_wait", { vm: "web", until: "heartbeat" });
+    assert.equal(error.code, "hv.conflict");
+    assert.equal(error.context.found, "off");
   },
 );

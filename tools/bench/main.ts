@@ -3,6 +3,7 @@
 import { buildBundle } from "../bundle.ts";
 import { measureMcp } from "./mcp.ts";
 import { type Row, showTable } from "./report.ts";
+import { measureSandbox } from "./sandbox.ts";
 import { measureStart } from "./start.ts";
 import { measureTokens } from "./tokens.ts";
 
@@ -10,6 +11,7 @@ const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[
   { name: "start", title: "Whole process, milliseconds", measure: measureStart },
   { name: "mcp", title: "MCP server, start to first answer, milliseconds", measure: measureMcp },
   { name: "tokens", title: "Tool list over MCP, tokens (o200k)", measure: measureTokens },
+  { name: "sandbox", title: "Sandbox, image to first guest answer, milliseconds", measure: measureSandbox },
 ];
 
 if (import.meta.main) {

@@ -40,14 +40,15 @@ export function median(values: readonly number[]): number {
 
 /**
  * Measures several things side by side: one round of each after the other, so that a busy moment of the machine hits all of
- * them. The first two rounds do not count. Answers with each one's median in milliseconds.
+ * them. The first rounds warm up and do not count. Answers with each one's median in milliseconds.
  */
 export async function measureSideBySide(
   works: readonly (() => Promise<number>)[],
   rounds: number,
+  warmUps = 2,
 ): Promise<number[]> {
   const times = works.map((): number[] => []);
-  for (let round = -2; round < rounds; round++) {
+  for (let round = -warmUps; round < rounds; round++) {
     for (const [index, work] of works.entries()) {
       const time = await work();
       if (round >= 0) times[index]?.push(time);

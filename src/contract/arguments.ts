@@ -17,6 +17,7 @@ export const Argv = z.array(z.string()).check(z.minLength(1), z.maxLength(4096))
 /** `NAME=VALUE`, as a program's environment holds it. */
 export const EnvAssignment = z.string().check(
   z.regex(/^[A-Za-z_][A-Za-z0-9_]*=[^\0]*$/, "a variable is written NAME=VALUE"),
+  z.describe("NAME=VALUE"),
 );
 
 /** How many entries a list gives at most. */

@@ -114,6 +114,10 @@ export class Pipeline implements Dispatcher {
         return provided(vm, "vm", tool);
       },
     };
+    // Handlers hand on `{ ...context }`: that must not read what the tool did not ask for.
+    for (const [name, value] of Object.entries({ driver, store, vm })) {
+      Object.defineProperty(context, name, { enumerable: value !== undefined });
+    }
     return { tool, prepared, context, vm, relay, warnings };
   }
 

@@ -24,6 +24,22 @@ export type CallAnswer =
   | { kind: "done"; tool: Tool; result: JsonObject; warnings: string[] }
   | { kind: "running"; tool: Tool; op: string; progress: Progress | undefined };
 
+/** What stands in the place of a result while the work goes on. */
+export function describeRunning(
+  { op, progress }: { op: string; progress: Progress | undefined },
+): JsonObject {
+  return {
+    op,
+    state: "running",
+    ...(progress === undefined ? {} : { progress: withoutGaps(progress) }),
+    next: `Call hv_op_wait with op "${op}"`,
+  };
+}
+
+function withoutGaps({ message, fraction }: Progress): JsonObject {
+  return { message, ...(fraction === undefined ? {} : { fraction }) };
+}
+
 /** The one way in for every call. */
 export interface Dispatcher {
   /** Runs a call to its end or to its `wait_s`; every failure is a coded error. */

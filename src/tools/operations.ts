@@ -52,6 +52,7 @@ export async function recordOperation(
     stopLooking();
     deadline[Symbol.dispose]();
   });
+  session.keepOpenFor(work, deadline);
   if (request.wait_s === undefined) return { kind: "done", tool, result: await work, warnings };
   const result = await withinWait(session, work, request.wait_s * 1000);
   if (result !== undefined) return { kind: "done", tool, result, warnings };

@@ -1,5 +1,6 @@
 /** What the calls of one process share: host, configuration, state folder, and lazily the store and the driver. */
 
+import type { Deadline } from "../base/deadline.ts";
 import { HvError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Driver } from "../drivers/driver.ts";
@@ -34,6 +35,8 @@ export class Session implements AsyncDisposable {
   readonly #openDriver: typeof openDriver;
   #store: Promise<Store> | undefined;
   #driver: Promise<Driver> | undefined;
+  /** Recorded calls whose work has not ended; some have been answered already. */
+  readonly #works = new Map<Promise<unknown>, Deadline>();
 
   constructor(options: SessionOptions) {
     this.host = options.host;
@@ -74,7 +77,19 @@ export class Session implements AsyncDisposable {
     return this.#driver;
   }
 
+  /** Holds the store and the driver open until this work of a recorded call has ended. */
+  keepOpenFor(work: Promise<unknown>, deadline: Deadline): void {
+    this.#works.set(work, deadline);
+    const forget = (): boolean => this.#works.delete(work);
+    work.then(forget, forget);
+  }
+
+  /** Cancels work that still goes on, waits until it is undone and recorded, and closes. */
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const deadline of this.#works.values()) {
+      deadline.end(new HvError("hv.cancelled", "hvlab ended while the operation ran"));
+    }
+    await Promise.allSettled(this.#works.keys());
     const [driver, store] = await Promise.allSettled([this.#driver, this.#store]);
     if (driver.status === "fulfilled") await driver.value?.close();
     if (store.status === "fulfilled") store.value?.close();

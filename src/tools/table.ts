@@ -57,9 +57,12 @@ export function catalogueOf(rows: readonly Row[]): Catalogue {
     names,
     defaultProfile: new Set(rows.filter((row) => row.core).map((row) => row.name)),
     async load(name) {
-      const row = byName.get(name.startsWith("hv_") ? name.slice("hv_".length) : name);
+      const prefix = name.startsWith("hv_") ? "hv_" : "";
+      const bare = name.slice(prefix.length);
+      const row = byName.get(bare);
       if (row !== undefined) return (await row.load()).default;
-      const near = suggest(name, names);
+      const nearest = suggest(bare, names);
+      const near = nearest === undefined ? undefined : prefix + nearest;
       throw new HvError("hv.not_found", `There is no tool "${name}"`, {
         hint: near === undefined ? "List the tools with `hvlab tools`" : `Did you mean "${near}"?`,
         context: { tool: name, ...(near === undefined ? {} : { suggestion: near }) },

@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
+import { describeRunning } from "../dispatch.ts";
 import type { CallContext, Provided } from "../tool.ts";
 
 /** The arguments of a call that is handed on. */
@@ -34,10 +35,7 @@ export async function delegate(
   }
   const surroundings = sinks === undefined ? { signal, progress } : { signal, progress, sinks };
   const answer = await dispatcher.call({ ...options, tool: target.name, args }, surroundings);
-  if (answer.kind === "running") {
-    const { op, progress: latest } = answer;
-    return { op, state: "running", ...(latest === undefined ? {} : { progress: latest }) };
-  }
+  if (answer.kind === "running") return describeRunning(answer);
   answer.warnings.forEach(warn);
   return answer.result;
 }

@@ -1,0 +1,69 @@
+/** What a host gets back: the same compact JSON as structured content and as text, never too long. */
+
+import type { HvError } from "../base/errors.ts";
+import type { JsonObject, JsonValue } from "../base/json.ts";
+import { byteLength, cutText } from "./cut_text.ts";
+import type { Host } from "../host/host.ts";
+import type { StateFolder } from "../state/layout.ts";
+import { type CallAnswer, describeRunning } from "../tools/dispatch.ts";
+import type { CallToolResult } from "./sdk.ts";
+import { shorten } from "./shorten.ts";
+
+/** Errors must stay far below what hosts show of one; measured in bytes of the JSON text. */
+const ERROR_LIMIT_BYTES = 2_000;
+const MESSAGE_LIMIT_BYTES = 700;
+const HINT_LIMIT_BYTES = 500;
+
+/** A call's data, or the operation that goes on. */
+export async function answerOf(answer: CallAnswer, host: Host, state: StateFolder): Promise<CallToolResult> {
+  if (answer.kind === "running") return wrap(describeRunning(answer));
+  const { result, warnings } = answer;
+  const whole = warnings.length === 0 ? result : { ...result, warnings };
+  return wrap(await shorten(whole, host, state));
+}
+
+/**
+ * A failure as the tool's own result, so that the model reads it and can act. Hints that name a command of the
+ * command line name the tool instead.
+ */
+export function failureOf(error: HvError, tools: readonly string[]): CallToolResult {
+  const envelope = shortEnvelope(error);
+  const { hint } = envelope;
+  return {
+    ...wrap(typeof hint === "string" ? { ...envelope, hint: nameTools(hint, tools) } : envelope),
+    isError: true,
+  };
+}
+
+function nameTools(hint: string, tools: readonly string[]): string {
+  return hint.replaceAll(/`hvlab ([a-z]+(?: [a-z-]+)*)`/g, (command, words: string) => {
+    const name = words.replaceAll(/[ -]/g, "_");
+    return tools.includes(name) ? `hv_${name}` : command;
+  });
+}
+
+/** The whole envelope when it is short; else its texts cut and the facts of its context that still fit. */
+function shortEnvelope(error: HvError): JsonObject {
+  const { message, hint, context, ...rest } = error.toEnvelope();
+  const whole: JsonObject = { ...error.toEnvelope() };
+  if (sizeOf(whole) <= ERROR_LIMIT_BYTES) return whole;
+  const short = {
+    ...rest,
+    message: cutText(message, MESSAGE_LIMIT_BYTES).text,
+    ...(hint === undefined ? {} : { hint: cutText(hint, HINT_LIMIT_BYTES).text }),
+    truncated: true,
+  };
+  const kept: { [name: string]: JsonValue } = {};
+  for (const [name, value] of Object.entries(context)) {
+    if (sizeOf({ ...short, context: { ...kept, [name]: value } }) <= ERROR_LIMIT_BYTES) kept[name] = value;
+  }
+  return { ...short, context: kept };
+}
+
+function sizeOf(data: JsonObject): number {
+  return byteLength(JSON.stringify(data));
+}
+
+function wrap(data: JsonObject): CallToolResult {
+  return { content: [{ type: "text", text: JSON.stringify(data) }], structuredContent: data };
+}

@@ -1,0 +1,73 @@
+/** The tool list that a host sees: sorted, one page, lean, and the same for the whole life of the server. */
+
+import { isPlainObject, type JsonObject } from "../base/json.ts";
+import type { Catalogue } from "../tools/dispatch.ts";
+import type { Tool } from "../tools/tool.ts";
+import { optionSchemas } from "./options.ts";
+import type { ListedTool } from "./sdk.ts";
+import type { Selection } from "./selection.ts";
+
+/** The list for a selection. Without toolsets it is the default profile. */
+export async function listTools(
+  catalogue: Catalogue,
+  { toolsets, readOnly }: Selection,
+): Promise<ListedTool[]> {
+  const families = toolsets.filter((word) => word !== "default");
+  const profile = toolsets.length === 0 || toolsets.includes("default")
+    ? catalogue.defaultProfile
+    : new Set();
+  // Families are known only once a tool is loaded; the default profile alone spares loading the others.
+  const candidates = families.length > 0 ? await catalogue.loadAll() : await Promise.all(
+    catalogue.names.filter((name) => profile.has(name)).map((name) => catalogue.load(name)),
+  );
+  return candidates
+    .filter(({ name, family }) => families.includes("all") || families.includes(family) || profile.has(name))
+    .filter((tool) => !readOnly || tool.class === "R")
+    .map(listingOf)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** One tool in its listed form, with the pipeline's options that a model may use. */
+export function listingOf(tool: Tool): ListedTool {
+  return {
+    name: `hv_${tool.name}`,
+    description: tool.summary,
+    inputSchema: inputSchemaOf(tool),
+    annotations: {
+      readOnlyHint: tool.class === "R",
+      destructiveHint: tool.class === "D" || tool.class === "X",
+      idempotentHint: tool.class === "R",
+      openWorldHint: false,
+    },
+  };
+}
+
+/** The input schema as it goes over the wire: what costs tokens and tells nothing is left out. */
+export function inputSchemaOf(tool: Tool): ListedTool["inputSchema"] {
+  const { properties, required } = tool.inputSchema();
+  const listed: JsonObject = {};
+  if (isPlainObject(properties)) {
+    for (const [name, schema] of Object.entries(properties)) {
+      listed[name] = isJson(schema) ? lean(schema) : {};
+    }
+  }
+  Object.assign(listed, optionSchemas(tool));
+  return {
+    type: "object",
+    properties: listed,
+    ...(Array.isArray(required) && required.length > 0 ? { required: required.map(String) } : {}),
+    additionalProperties: false,
+  };
+}
+
+/** Drops what a model does not need: patterns that an error explains better, and free-form object rules. */
+function lean(schema: JsonObject): JsonObject {
+  const { pattern: _, minLength: __, maxLength: ___, propertyNames: ____, maxItems: _____, ...rest } = schema;
+  if (rest.type === "object") return { type: "object", additionalProperties: true };
+  if (isJson(rest.items)) rest.items = lean(rest.items);
+  return rest;
+}
+
+function isJson(value: unknown): value is JsonObject {
+  return isPlainObject(value);
+}

@@ -2,7 +2,6 @@
 
 import {
   type CallToolResult,
-  createMcpHandler,
   type JSONRPCMessage,
   parseJSONRPCMessage,
   ProtocolError,
@@ -15,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
-export { createMcpHandler, parseJSONRPCMessage, ProtocolError, ProtocolErrorCode };
+export { parseJSONRPCMessage, ProtocolError, ProtocolErrorCode };
 export type { CallToolResult, JSONRPCMessage, ListedTool, RequestId, Transport };
 
 /** One `tools/call`, with the protocol around it taken away. */

@@ -57,6 +57,8 @@ export interface Files {
   rename(from: string, to: string): Promise<void>;
   makeFolder(path: string, options?: { mode?: number }): Promise<void>;
   makeReadOnly(path: string): Promise<void>;
+  /** Brings a file that another program wrote to the disk itself. */
+  sync(path: string): Promise<void>;
   /** Removes a file or a whole folder; what is not there counts as removed. */
   remove(path: string): Promise<void>;
   /** A new empty folder that the caller removes. */
@@ -142,6 +144,13 @@ export const denoFiles: Files = {
   async makeReadOnly(path) {
     if (Deno.build.os === "windows") return;
     await attempt("make read-only", path, () => Deno.chmod(path, 0o444));
+  },
+
+  async sync(path) {
+    await attempt("write", path, async () => {
+      using file = await Deno.open(path, { read: true });
+      await file.sync();
+    });
   },
 
   async remove(path) {

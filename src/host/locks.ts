@@ -15,6 +15,8 @@ export interface Locks {
   tryTake(path: string): Promise<Lock | undefined>;
   /** Waits until the lock is free; rejects with the signal's reason when that aborts first. */
   take(path: string, signal?: AbortSignal): Promise<Lock>;
+  /** Like `take`, for a holder who lets others share the lock and only keeps away those who want it alone. */
+  share(path: string, signal?: AbortSignal): Promise<Lock>;
 }
 
 /** Between two looks at a taken lock: long enough to cost nothing, short beside any VM operation. */
@@ -27,11 +29,23 @@ export class FileLocks implements Locks {
     this.#clock = clock;
   }
 
-  async tryTake(path: string): Promise<Lock | undefined> {
+  tryTake(path: string): Promise<Lock | undefined> {
+    return this.#try(path, true);
+  }
+
+  async take(path: string, signal?: AbortSignal): Promise<Lock> {
+    return await this.#wait(path, true, signal);
+  }
+
+  async share(path: string, signal?: AbortSignal): Promise<Lock> {
+    return await this.#wait(path, false, signal);
+  }
+
+  async #try(path: string, exclusive: boolean): Promise<Lock | undefined> {
     try {
       await Deno.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
       const file = await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
-      if (await file.tryLock(true)) return heldLock(file);
+      if (await file.tryLock(exclusive)) return heldLock(file);
       file.close();
       return undefined;
     } catch (error) {
@@ -39,9 +53,9 @@ export class FileLocks implements Locks {
     }
   }
 
-  async take(path: string, signal?: AbortSignal): Promise<Lock> {
+  async #wait(path: string, exclusive: boolean, signal: AbortSignal | undefined): Promise<Lock> {
     for (;;) {
-      const lock = await this.tryTake(path);
+      const lock = await this.#try(path, exclusive);
       if (lock !== undefined) return lock;
       await this.#clock.sleep(LOOK_AGAIN_MS, signal);
     }

@@ -10,11 +10,20 @@ export interface Connection extends Disposable {
   close(): void;
 }
 
+/** A socket that others connect to. */
+export interface Listener extends Disposable {
+  /** The next one who connects; rejects with the signal's reason when that aborts first. */
+  accept(signal: AbortSignal): Promise<Connection>;
+  close(): void;
+}
+
 export interface Sockets {
   /** Connects to a unix socket; `undefined` when nobody listens there or nothing is there. */
   connectUnix(path: string): Promise<Connection | undefined>;
   /** Connects to a TCP port; `undefined` when nobody listens there. */
   connectTcp(hostname: string, port: number): Promise<Connection | undefined>;
+  /** Listens on a new unix socket; the caller removes its path. Throws `hv.io` when something is there already. */
+  listenUnix(path: string): Listener;
   /** Whether a TCP port can be bound right now. */
   isPortFree(hostname: string, port: number): boolean;
 }
@@ -38,6 +47,14 @@ export const denoSockets: Sockets = {
     }
   },
 
+  listenUnix(path) {
+    try {
+      return listenerOf(Deno.listen({ transport: "unix", path }));
+    } catch (error) {
+      throw socketFailure(error, path, "listen on");
+    }
+  },
+
   isPortFree(hostname, port) {
     try {
       Deno.listen({ hostname, port }).close();
@@ -48,6 +65,30 @@ export const denoSockets: Sockets = {
     }
   },
 };
+
+function listenerOf(listener: Deno.Listener): Listener {
+  let open = true;
+  const close = (): void => {
+    if (open) listener.close();
+    open = false;
+  };
+  return {
+    async accept(signal) {
+      signal.throwIfAborted();
+      signal.addEventListener("abort", close, { once: true });
+      try {
+        return connectionOf(await listener.accept());
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        signal.removeEventListener("abort", close);
+      }
+    },
+    close,
+    [Symbol.dispose]: close,
+  };
+}
 
 function connectionOf(connection: Deno.Conn): Connection {
   let open = true;
@@ -88,10 +129,10 @@ function refusedOrThrow(error: unknown, address: string): undefined {
   throw socketFailure(error, address);
 }
 
-function socketFailure(error: unknown, address: string): HvError {
+function socketFailure(error: unknown, address: string, action = "connect to"): HvError {
   const denied = error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied;
   const text = error instanceof Error ? error.message : String(error);
-  return new HvError(denied ? "hv.permission" : "hv.io", `Cannot connect to "${address}": ${text}`, {
+  return new HvError(denied ? "hv.permission" : "hv.io", `Cannot ${action} "${address}": ${text}`, {
     context: { address },
     cause: error,
   });

@@ -29,6 +29,11 @@ export class StateFolder {
     return joinPath(this.root, "images");
   }
 
+  /** Warm templates: `<image>/<fingerprint>/`, apart from the images, which may lie anywhere. */
+  get templates(): string {
+    return joinPath(this.root, "templates");
+  }
+
   /** Locks that are not one VM's own: names, image imports. */
   get locks(): string {
     return joinPath(this.root, "locks");

@@ -147,6 +147,10 @@ export class ScriptedSockets implements Sockets {
     return Promise.resolve(listener === undefined ? undefined : connectionTo(listener));
   }
 
+  listenUnix(path: string): never {
+    throw new Error(`nobody may listen on "${path}" in this test`);
+  }
+
   connectTcp(): Promise<undefined> {
     return Promise.resolve(undefined);
   }

@@ -9,10 +9,10 @@ export default defineTool({
   family: "meta",
   class: "R",
   summary: "List operations, newest first",
-  input: { state: z.optional(OperationState), limit: z._default(ListLimit, 20) },
+  input: { with_state: z.optional(OperationState), limit: z._default(ListLimit, 20) },
   output: z.object({ operations: z.array(Operation) }),
   uses: ["history"],
-  handle: async ({ state, limit }, { history }) => ({
+  handle: async ({ with_state: state, limit }, { history }) => ({
     operations: await history?.operations.list({ limit, ...(state === undefined ? {} : { state }) }) ?? [],
   }),
 });

@@ -70,8 +70,15 @@ async function finish(
   await output.end();
   const { tool, result, warnings } = answer;
   for (const warning of warnings) await screen.warn(warning);
-  if (output.passesThrough) await output.writeUnstreamed(result);
-  else await screen.answer(withWarnings(result, warnings), () => tool.render(result) ?? renderObject(result));
+  if (output.passesThrough) {
+    const isOld = await output.writeUnstreamed(result);
+    if (isOld && result.truncated === true) {
+      await screen.warn("The record of the earlier call holds only part of its output");
+    }
+  } else {
+    const text = (): string => tool.render(result) ?? renderObject(result);
+    await screen.answer(withWarnings(result, warnings), text);
+  }
   return { tool, data: result };
 }
 
@@ -164,8 +171,9 @@ class CallOutput {
     await this.#stderr.end();
   }
 
-  /** An earlier call with the same key answers without streams: what its record holds is written now. */
-  async writeUnstreamed(result: JsonObject): Promise<void> {
+  /** An earlier call with the same key answers without streams: what its record holds is written now. Answers whether. */
+  async writeUnstreamed(result: JsonObject): Promise<boolean> {
+    let wrote = false;
     for (const [stream, name] of [[this.#stdout, "stdout"], [this.#stderr, "stderr"]] as const) {
       if (stream.bytes > 0) continue;
       const encoded = result[`${name}_base64`];
@@ -173,7 +181,9 @@ class CallOutput {
       if (typeof encoded === "string") await stream.sink(Uint8Array.fromBase64(encoded));
       else if (typeof text === "string" && text !== "") await stream.sink(new TextEncoder().encode(text));
       await stream.end();
+      wrote ||= stream.bytes > 0;
     }
+    return wrote;
   }
 
   /** A stream whose end of interest ends the call. */

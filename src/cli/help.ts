@@ -23,7 +23,7 @@ export const OWN_COMMAND_ROWS: readonly (readonly [command: string, summary: str
 const CLASS_WORDS: Record<ToolClass, string> = {
   R: "reads",
   M: "changes something, nothing is lost",
-  D: "something is lost for good: asks for --confirm",
+  D: "loses something for good, and asks for --confirm",
   X: "runs something inside a guest",
 };
 
@@ -101,14 +101,17 @@ function joinNotes(notes: readonly (string | undefined)[], also?: string): strin
 
 function notesOf({ type, unit, minimum, maximum, default: standard }: Flag["field"]): string[] {
   const notes: string[] = [];
+  const suffix = unit === undefined ? "" : ` ${unit === "mb" ? "MiB" : unit}`;
   if (unit === "mb") notes.push("with its unit, such as 256M or 2G; a bare number is MiB");
   if (unit === "bytes") notes.push("with its unit, such as 64K or 2G; a bare number is bytes");
   if (unit === "s" || unit === "ms") notes.push(`such as 90s or 1h30m; a bare number is in ${unit}`);
   if (minimum !== undefined && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) {
-    notes.push(`${minimum} to ${maximum}${unit === undefined ? "" : ` ${unit === "mb" ? "MiB" : unit}`}`);
+    notes.push(`${minimum} to ${maximum}${suffix}`);
   }
   if (type === "list") notes.push("may be repeated");
-  if (standard !== undefined && type !== "list") notes.push(`default ${visibleText(String(standard))}`);
+  if (standard !== undefined && standard !== false) {
+    notes.push(`default ${visibleText(String(standard))}${suffix}`);
+  }
   return notes;
 }
 

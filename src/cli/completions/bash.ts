@@ -8,7 +8,8 @@ export function bashScript(model: CompletionModel): string {
   return `# Completion of hvlab for bash. Made by: hvlab completions bash
 _hvlab() {
     local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
-    local command= expects= word index flag offers=
+    local command= expects= word index flag= offers= flags= files=
+    COMPREPLY=()
     for ((index = 1; index < COMP_CWORD; index++)); do
         word=\${COMP_WORDS[index]}
         if [[ $word == = ]]; then expects=yes; continue; fi
@@ -49,23 +50,22 @@ ${
   }
 ${
     commands.map(({ command, flags, choices, files }) => {
-      const own = [
-        ...flags.map(({ word }) => word),
-        ...choices,
-        ...(verbs.get(command) ?? []).map(({ word }) => word),
-      ];
-      const tail = files ? ` [[ $cur == -* ]] || { _hvlab_files "$cur"; return; } ;;` : " ;;";
-      return `    "${command}") offers="${own.join(" ")}";${tail}`;
+      const words = [...choices, ...(verbs.get(command) ?? []).map(({ word }) => word)];
+      const own = flags.map(({ word }) => word);
+      return `    "${command}") offers="${words.join(" ")}" flags="${own.join(" ")}"${
+        files ? " files=yes" : ""
+      } ;;`;
     }).join("\n")
   }
     esac
-    [[ $cur == -* ]] && offers="$offers ${globals.map(({ word }) => word).join(" ")}"
+    [[ $cur == -* ]] && offers="$flags ${globals.map(({ word }) => word).join(" ")}"
     COMPREPLY=($(compgen -W "$offers" -- "$cur"))
+    [[ -z $files || $cur == -* ]] || _hvlab_files "$cur"
 }
 _hvlab_files() {
     local IFS=$'\\n'
     compopt -o filenames 2>/dev/null
-    COMPREPLY=($(compgen -f -- "$1"))
+    COMPREPLY+=($(compgen -f -- "$1"))
 }
 complete -F _hvlab hvlab
 `;

@@ -2,7 +2,7 @@
 
 import { type CompletedFlag, type CompletionModel, type Offer, PREFIX_WORDS, valueFlags } from "./model.ts";
 
-/** Writes the script: two functions that find the command so far, and one line for each word on offer. */
+/** Writes the script: functions that find the command so far, and one line for each word on offer. */
 export function fishScript(model: CompletionModel): string {
   const { nouns, verbs, commands, globals } = model;
   const prefixes = new Set<string>(PREFIX_WORDS);
@@ -21,7 +21,14 @@ export function fishScript(model: CompletionModel): string {
     ...globals.map((flag) => flagLine(`-n 'not __hvlab_after_dashes' `, flag)),
   ];
   return `# Completion of hvlab for fish. Made by: hvlab completions fish
+function __hvlab_after_dashes
+    string match -q -r -- ' -- ' (commandline -pc)
+end
 function __hvlab_command
+    if __hvlab_after_dashes
+        echo --
+        return
+    end
     set -l command ''
     set -l expects ''
     set -l words (commandline -opc)
@@ -31,9 +38,6 @@ function __hvlab_command
             continue
         end
         switch "$word"
-            case --
-                echo --
-                return
             case ${valueFlags(model).join(" ")}
                 set expects yes
             case '-*'
@@ -49,9 +53,6 @@ function __hvlab_command
 end
 function __hvlab_at
     test (__hvlab_command) = "$argv[1]"
-end
-function __hvlab_after_dashes
-    __hvlab_at --
 end
 complete -c hvlab -f
 complete -c hvlab -n __hvlab_after_dashes -F

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { type CommandLineOutcome, runCommandLine } from "../../support/command_line.ts";
+import { withTemporaryFolder } from "../../support/temporary_folder.ts";
+
+function deleteAtTerminal(typed: readonly string[], ...flags: string[]): Promise<CommandLineOutcome> {
+  return withTemporaryFolder((folder) =>
+    runCommandLine(["box", "delete", "web", ...flags], {
+      folder,
+      typed,
+      terminals: ["stdin", "stdout", "stderr"],
+    })
+  );
+}
+
+Deno.test("at a terminal the losses are shown and the typed name confirms", async () => {
+  const { code, out, err } = await deleteAtTerminal(["web"]);
+  assert.equal(code, 0);
+  assert.equal(out, "deleted:  web\n");
+  assert.equal(
+    err,
+    'Delete the box "web". Lost for good:\n  lid  /boxes/lid  1.5 KiB\nType web to go on: ',
+  );
+});
+
+for (const typed of [["wbe"], [""], []]) {
+  Deno.test(`at a terminal ${JSON.stringify(typed)} confirms nothing`, async () => {
+    const { code, out, err } = await deleteAtTerminal(typed);
+    assert.equal(code, 10);
+    assert.equal(out, "");
+    assert.match(err, /was not confirmed \(hv\.cancelled\)/);
+  });
+}
+
+Deno.test("under --json nobody is asked", async () => {
+  const { code, out } = await deleteAtTerminal(["web"], "--json");
+  assert.equal(code, 6);
+  assert.equal(JSON.parse(out).code, "hv.plan_required");
+});

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { HvError } from "../../../src/base/errors.ts";
+import { watchInterrupts } from "../../../src/cli/interrupts.ts";
+import { runCommandLine, whenWatched } from "../../support/command_line.ts";
+import { withTemporaryFolder } from "../../support/temporary_folder.ts";
+import { TestTerminal } from "../../support/test_terminal.ts";
+
+Deno.test("the first interrupt cancels, and listening ends with the watch", () => {
+  const terminal = new TestTerminal();
+  {
+    using interrupts = watchInterrupts(terminal);
+    terminal.interrupt();
+    const reason: unknown = interrupts.signal.reason;
+    assert.ok(reason instanceof HvError);
+    assert.deepEqual([reason.code, reason.context], ["hv.cancelled", { signal: "SIGINT" }]);
+  }
+  assert.equal(terminal.isWatched, false);
+});
+
+Deno.test({
+  name: "a second interrupt ends at once what the first one does not end",
+  // The call that is left behind keeps its timer; the program would end here.
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    await withTemporaryFolder(async (folder) => {
+      const during = whenWatched((terminal) => {
+        terminal.interrupt();
+        terminal.interrupt();
+      });
+      const { code } = await runCommandLine(["box", "run", "tiny", "--", "ignore"], { folder, during });
+      assert.equal(code, 125);
+    });
+  },
+});

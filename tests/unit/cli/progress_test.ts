@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import type { Clock } from "../../../src/base/clock.ts";
+import { ProgressLine } from "../../../src/cli/progress.ts";
+
+/** A clock whose sleepers wake when the test moves it. */
+class StepClock implements Clock {
+  #now = 0;
+  #sleepers: { at: number; wake: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#now;
+  }
+
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+      this.#sleepers.push({ at: this.#now + milliseconds, wake: resolve });
+    });
+  }
+
+  async advance(milliseconds: number): Promise<void> {
+    this.#now += milliseconds;
+    const due = this.#sleepers.filter(({ at }) => at <= this.#now);
+    this.#sleepers = this.#sleepers.filter(({ at }) => at > this.#now);
+    for (const { wake } of due) wake();
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  }
+}
+
+function start(columns = 80): { clock: StepClock; line: ProgressLine; written: string[] } {
+  const clock = new StepClock();
+  const written: string[] = [];
+  const write = (text: string): Promise<void> => Promise.resolve(void written.push(text));
+  return { clock, written, line: new ProgressLine({ clock, columns: () => columns, write }) };
+}
+
+Deno.test("work under a second shows nothing", async () => {
+  const { clock, line, written } = start();
+  line.report({ message: "booting" });
+  await clock.advance(999);
+  await line.stop();
+  assert.deepEqual(written, []);
+});
+
+Deno.test("the line appears after a second, follows the work and is gone at the end", async () => {
+  const { clock, line, written } = start();
+  line.report({ message: "booting\x1b" });
+  await clock.advance(1000);
+  line.report({ message: "copy", fraction: 0.256 });
+  await clock.advance(500);
+  await line.stop();
+  assert.deepEqual(written, [
+    "\rbooting\\x1b (1 s)",
+    "\rcopy 25 % (1 s)  ",
+    `\r${" ".repeat("copy 25 % (1 s)".length)}\r`,
+  ]);
+});
+
+Deno.test("the line gives way to other output for good", async () => {
+  const { clock, line, written } = start();
+  line.report({ message: "run" });
+  await clock.advance(1000);
+  await line.pause();
+  await clock.advance(500);
+  await line.stop();
+  assert.deepEqual(written, ["\rrun (1 s)", `\r${" ".repeat(9)}\r`]);
+});
+
+Deno.test("the line never reaches the last column", async () => {
+  const { clock, line, written } = start(10);
+  line.report({ message: "箱箱箱箱箱箱" });
+  await clock.advance(1000);
+  await line.stop();
+  assert.equal(written[0], "\r箱箱箱箱");
+});

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { displayWidth, inColumns } from "../../../src/cli/columns.ts";
+import { renderObject } from "../../../src/cli/render.ts";
+
+Deno.test("displayWidth counts wide and combining characters as a terminal does", () => {
+  assert.equal(displayWidth("abc"), 3);
+  assert.equal(displayWidth("箱"), 2);
+  assert.equal(displayWidth("🙂"), 2);
+  assert.equal(displayWidth("e\u0301"), 1);
+});
+
+Deno.test("inColumns aligns cells and leaves no spaces at the ends of lines", () => {
+  assert.equal(inColumns([["a", "bb", ""], ["箱子", "c", "d"]]), "a     bb\n箱子  c   d");
+});
+
+Deno.test("renderObject shows units, and the exact size beside a rounded one", () => {
+  assert.equal(
+    renderObject({
+      name: "web",
+      memory_mb: 2048,
+      size_bytes: 1536,
+      small_bytes: 12,
+      uptime_s: 90,
+      took_ms: 1500,
+      sandbox: false,
+      gone: null,
+      labels: ["a", "b"],
+      none: [],
+    }),
+    [
+      "name:     web",
+      "memory:   2 GiB",
+      "size:     1.5 KiB (1536 bytes)",
+      "small:    12 B",
+      "uptime:   1 min 30 s",
+      "took:     1.5 s",
+      "sandbox:  no",
+      "gone:     -",
+      "labels:   a, b",
+      "none:     -",
+    ].join("\n"),
+  );
+});
+
+Deno.test("renderObject shows a list alone as a table, with a dash where a field is missing", () => {
+  assert.equal(
+    renderObject({ vms: [{ name: "a", size_bytes: 2048 }, { name: "bb", memory_mb: 256 }] }),
+    ["NAME  SIZE   MEMORY", "a     2 KiB  -", "bb    -      256 MiB"].join("\n"),
+  );
+});
+
+Deno.test("renderObject says that a list is empty", () => {
+  assert.equal(renderObject({ skipped_paths: [] }), "No skipped paths");
+});
+
+Deno.test("renderObject puts inner objects and tables below", () => {
+  assert.equal(
+    renderObject({ reached: true, vm: { name: "a" }, disks: [{ path: "/d" }] }),
+    ["reached:  yes", "vm:", "  name:  a", "disks:", "  PATH", "  /d"].join("\n"),
+  );
+});
+
+Deno.test("renderObject lets no text of others act on the terminal or break its lines", () => {
+  assert.equal(
+    renderObject({ name: "a\x1b[2J\nb", "k\x07": "v", list: ["\x9b"] }),
+    ["name:   a\\x1b[2J\\x0ab", "k\\x07:  v", "list:   \\x9b"].join("\n"),
+  );
+});

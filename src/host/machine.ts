@@ -10,6 +10,8 @@ export interface Machine {
   architecture(): string;
   /** This process's identifier. */
   processId(): number;
+  /** Who started this process; another number once that one has ended. */
+  parentProcessId(): number;
   osRelease(): string;
   /** The user that this process runs as; `null` where the platform has no such number. */
   userId(): number | null;
@@ -26,6 +28,7 @@ export const denoMachine: Machine = {
   hostname: () => Deno.hostname(),
   architecture: () => Deno.build.arch,
   processId: () => Deno.pid,
+  parentProcessId: () => Deno.ppid,
   osRelease: () => Deno.osRelease(),
   userId: () => Deno.uid(),
 };

@@ -1,5 +1,7 @@
 /** The standard streams of this process, and the signals with which a person or a supervisor ends it. */
 
+import { fileFailure } from "./failures.ts";
+
 /** The reader of a stream has gone away, as `| head -1` does after its line. */
 export class ReaderGone extends Error {
   override readonly name = "ReaderGone";
@@ -18,8 +20,15 @@ export interface Terminal {
   readonly stdinIsTerminal: boolean;
   /** Columns of the terminal that stderr or stdout is; `undefined` when there is none. */
   columns(): number | undefined;
+  /** The next bytes of stdin; `null` at its end. */
+  readBytes(): Promise<Uint8Array | null>;
   /** One line from stdin without its end; `undefined` at the end of the input. */
   readLine(): Promise<string | undefined>;
+  /**
+   * Keeps stdout for a protocol: what any part of the program or its libraries prints goes to stderr from now on,
+   * and a forgotten promise's failure is told there instead of ending the process.
+   */
+  reserveStdout(): void;
   /** Calls back for Ctrl-C, and for the signals that ask a program to end. Answers with the way to stop that. */
   onInterrupt(listener: (signal: string) => void): () => void;
 }
@@ -37,7 +46,9 @@ export const denoTerminal: Terminal = {
       return undefined;
     }
   },
+  readBytes,
   readLine,
+  reserveStdout,
   onInterrupt(listener) {
     const signals: Deno.Signal[] = Deno.build.os === "windows"
       ? ["SIGINT", "SIGBREAK"]
@@ -65,10 +76,29 @@ function outputOf(stream: typeof Deno.stdout): OutputStream {
         if (error instanceof Deno.errors.BrokenPipe || text.includes("os error 232")) {
           throw new ReaderGone("The reader of the output has gone", { cause: error });
         }
-        throw error;
+        throw fileFailure(error, "write", stream === Deno.stdout ? "standard output" : "standard error");
       }
     },
   };
+}
+
+function reserveStdout(): void {
+  const { error } = console;
+  for (
+    const method of ["log", "info", "debug", "table", "dir", "count", "timeLog", "timeEnd", "group"] as const
+  ) {
+    console[method] = (...words: unknown[]) => error(...words);
+  }
+  globalThis.addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    error("unhandled failure:", event.reason);
+  });
+}
+
+async function readBytes(): Promise<Uint8Array | null> {
+  const buffer = new Uint8Array(64 * 1024);
+  const count = await Deno.stdin.read(buffer);
+  return count === null ? null : buffer.subarray(0, count);
 }
 
 /** Reads byte by byte, so that nothing behind the line is taken from the next reader of stdin. */

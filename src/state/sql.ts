@@ -61,7 +61,7 @@ export function readNumber(row: SqlRow | undefined): number {
 /** A row in its known shape; a row of another shape means that the database is not what we wrote. */
 export function decodeRow<S extends z.core.$ZodType>(schema: S, row: SqlRow): z.core.output<S> {
   const parsed = z.safeParse(schema, row);
-  if (!parsed.success) throw new DamagedDatabase(`unreadable row: ${z.core.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new DamagedDatabase(`unreadable row: ${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
 

@@ -48,7 +48,7 @@ export async function removeOrphan(
   await using lock = vmId === undefined
     ? undefined
     : await waitForVmLock(context, vmId, "removing", scope.signal);
-  const now = await lookAgain(records, sandboxes, orphan, vmId);
+  const now = await lookAgain(context, records, sandboxes, orphan, vmId);
   const about = { id: orphan.id, ...(orphan.name === undefined ? {} : { name: orphan.name }) };
   if (now !== undefined) return { ...about, removed: false, files: [], warnings: [now] };
   const removed = await take(context, records, sandboxes, orphan, lock, vmId, scope);
@@ -57,6 +57,7 @@ export async function removeOrphan(
 
 /** Why it must stay; `undefined` when it is still what it was taken for. The caller holds the lock. */
 async function lookAgain(
+  context: QemuContext,
   records: VmRecords,
   sandboxes: Sandboxes,
   orphan: Orphan,
@@ -76,8 +77,14 @@ async function lookAgain(
         : "It is gone already";
     case "runtime_folder":
     case "process":
-      return vmId !== undefined && knownIds(listing).has(vmId) ? "It belongs to a VM again" : undefined;
+      if (vmId === undefined || knownIds(listing).has(vmId)) return "It belongs to a VM again";
+      return await hasRemains(context, vmId) ? undefined : "It is gone already";
   }
+}
+
+async function hasRemains(context: QemuContext, id: string): Promise<boolean> {
+  return await context.host.files.stat(RuntimeFolder.of(context.host, id).path) !== undefined ||
+    await new ProcessView(context).find(id) !== undefined;
 }
 
 async function take(

@@ -17,12 +17,18 @@ export function describeIssues(
   issues: readonly Issue[],
   given: unknown,
 ): HvError {
-  const problems = issues.map((issue) => describeIssue(issue, given, known));
+  // A word that is not known explains best why another one is missing.
+  const ordered = [...issues].sort((a, b) => rank(a) - rank(b));
+  const problems = ordered.map((issue) => describeIssue(issue, given, known));
   const first = problems[0] ?? "its arguments do not fit";
   return new HvError("hv.usage", `Wrong arguments for "${tool}": ${first}`, {
     hint: known.length === 0 ? "It takes no arguments" : `It takes ${known.join(", ")}`,
     context: { tool, problems, known: [...known] },
   });
+}
+
+function rank({ code }: Issue): number {
+  return code === "unrecognized_keys" ? 0 : 1;
 }
 
 function describeIssue(issue: Issue, given: unknown, known: readonly string[]): string {

@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { describeRunning } from "../dispatch.ts";
-import type { CallContext, Provided } from "../tool.ts";
+import type { CallContext, Provided, Tool } from "../tool.ts";
 
 /** The arguments of a call that is handed on. */
 export const DELEGATED_INPUT = {
@@ -12,6 +12,9 @@ export const DELEGATED_INPUT = {
 };
 
 export const DELEGATED_OUTPUT = z.record(z.string(), z.unknown());
+
+/** What belongs to the call, not to the tool. */
+const OPTIONS = ["confirm", "wait_s", "timeout_s"];
 
 /** Calls the other tool, when its class is one that this way is for. */
 export async function delegate(
@@ -33,9 +36,20 @@ export async function delegate(
       context: { tool: target.name, class: target.class },
     });
   }
+  refuseInnerOptions(target, args);
   const surroundings = sinks === undefined ? { signal, progress } : { signal, progress, sinks };
   const answer = await dispatcher.call({ ...options, tool: target.name, args }, surroundings);
   if (answer.kind === "running") return describeRunning(answer);
   answer.warnings.forEach(warn);
   return answer.result;
+}
+
+/** A token among the arguments of the inner call would be told as unknown, which does not say where it belongs. */
+function refuseInnerOptions({ name }: Tool, args: Record<string, unknown>): void {
+  const misplaced = OPTIONS.filter((option) => option in args);
+  if (misplaced.length === 0) return;
+  throw new HvError("hv.usage", `"${misplaced.join(", ")}" is no argument of "${name}"`, {
+    hint: `Give ${misplaced.join(" and ")} beside tool and args`,
+    context: { tool: name, misplaced },
+  });
 }

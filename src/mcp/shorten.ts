@@ -37,9 +37,8 @@ function cutTexts(result: JsonObject, text: string, whole: JsonObject): JsonObje
   const longLength = long.reduce((sum, value) => sum + JSON.stringify(value).length, 0);
   const share = Math.floor((ANSWER_LIMIT - FRAME - (text.length - longLength)) / long.length);
   if (long.length === 0 || share < SHORT_TEXT) return undefined;
-  const cut = cutLongTexts(result, share);
-  const before = typeof result.dropped_bytes === "number" ? result.dropped_bytes : 0;
-  const shortened = { ...cut.data, truncated: true, dropped_bytes: before + cut.droppedBytes, ...whole };
+  const { data, missing } = cutObject(result, share);
+  const shortened = { ...data, truncated: true, dropped_bytes: missing, ...whole };
   return JSON.stringify(shortened).length <= ANSWER_LIMIT ? shortened : undefined;
 }
 
@@ -63,26 +62,54 @@ function longTexts(data: JsonObject): string[] {
   });
 }
 
-function cutLongTexts(data: JsonObject, share: number): { data: JsonObject; droppedBytes: number } {
-  const shortened: JsonObject = {};
-  let droppedBytes = 0;
+/** An object with its long texts cut, and the bytes that are missing from it now. */
+interface CutObject {
+  data: JsonObject;
+  missing: number;
+}
+
+/** Objects in which something was cut say so themselves, as they did when something was missing before. */
+function cutObject(data: JsonObject, share: number): CutObject {
+  const cut: JsonObject = {};
+  let here = 0;
+  let below = 0;
   for (const [name, value] of Object.entries(data)) {
     if (isObject(value)) {
-      const inner = cutLongTexts(value, share);
-      shortened[name] = inner.data;
-      droppedBytes += inner.droppedBytes;
+      const inner = cutObject(value, share);
+      cut[name] = inner.data;
+      below += inner.missing;
     } else if (typeof value !== "string" || value.length <= SHORT_TEXT) {
-      shortened[name] = value;
+      cut[name] = value;
     } else if (name.endsWith("_base64")) {
-      // The same bytes stand as text beside it, where they are counted. A part of four characters can be decoded.
-      shortened[name] = value.slice(0, share - share % 4);
+      cut[name] = beginningOfBase64(value, share);
     } else {
-      const cut = cutText(value, share);
-      shortened[name] = cut.text;
-      droppedBytes += cut.droppedBytes;
+      const { text, droppedBytes } = cutText(value, share);
+      cut[name] = text;
+      here += missingFrom(data, name, byteLength(value) - droppedBytes, share) ?? droppedBytes;
     }
   }
-  return { data: shortened, droppedBytes };
+  return here === 0
+    ? { data: cut, missing: below }
+    : { data: { ...cut, truncated: true, dropped_bytes: here }, missing: here + below };
+}
+
+/**
+ * What is missing from a guest's stream, told by the field with its whole length: part of it may have been missing
+ * before. Bytes that are no text stand as base64 beside it, and only those are faithful.
+ */
+function missingFrom(data: JsonObject, name: string, kept: number, share: number): number | undefined {
+  const { [`${name}_bytes`]: total, [`${name}_base64`]: base64 } = data;
+  if (typeof total !== "number") return undefined;
+  return total - (typeof base64 === "string" ? lengthOfBase64(beginningOfBase64(base64, share)) : kept);
+}
+
+/** A part of whole groups of four characters, which can be decoded. */
+function beginningOfBase64(base64: string, share: number): string {
+  return base64.slice(0, share - share % 4);
+}
+
+function lengthOfBase64(base64: string): number {
+  return base64.length / 4 * 3 - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }
 
 /** Names the file with the whole text, or says why there is none: the call itself has succeeded already. */

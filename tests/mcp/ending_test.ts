@@ -5,8 +5,9 @@ import type { Operation } from "../../src/contract/operation.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import { StateFolder } from "../../src/state/layout.ts";
 import { openStoreReadOnly } from "../../src/state/store.ts";
-import { dataOf, McpProcess } from "../support/mcp_process.ts";
+import { McpProcess } from "../support/mcp_process.ts";
 import { memoryServer, productServer } from "../support/mcp_programs.ts";
+import { dataOf } from "../support/mcp_wire.ts";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";
 
 /** What the contract promises at worst; normally it is one second, which a loaded machine need not keep. */

@@ -70,7 +70,7 @@ for (const revision of ["2025-11-25", "2026-07-28"]) {
   suiteTest(`the conformance suite passes for ${revision}`, async ({ node, conformance }, folder) => {
     const fixture = new URL("./fixture_server.ts", import.meta.url).pathname;
     await using server = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "-A", fixture],
+      args: ["run", "--quiet", "--unstable-no-legacy-abort", "-A", fixture],
       stdin: "null",
       stdout: "piped",
       stderr: "inherit",

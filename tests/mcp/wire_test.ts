@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";
-import { dataOf, errorOf, failureOf, McpProcess, resultOf } from "../support/mcp_process.ts";
+import { McpProcess } from "../support/mcp_process.ts";
 import { memoryServer } from "../support/mcp_programs.ts";
+import { dataOf, errorOf, failureOf, resultOf } from "../support/mcp_wire.ts";
 
 const INITIALIZE = {
   jsonrpc: "2.0",

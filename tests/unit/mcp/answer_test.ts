@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { HvError } from "../../../src/base/errors.ts";
+import { isPlainObject } from "../../../src/base/json.ts";
+import { failureOf } from "../../../src/mcp/answer.ts";
+
+const TOOLS = ["vm_list", "op_list"];
+
+/** The envelope inside a failed call's answer. */
+function envelopeOf(error: HvError): Record<string, unknown> {
+  const { structuredContent } = failureOf(error, TOOLS);
+  assert.ok(isPlainObject(structuredContent));
+  return structuredContent;
+}
+
+Deno.test("a failure is the envelope, as structure and as the same text", () => {
+  const error = new HvError("hv.not_found", 'There is no VM "x"', { hint: "Look", context: { vm: "x" } });
+  const answer = failureOf(error, TOOLS);
+  assert.equal(answer.isError, true);
+  assert.deepEqual(answer.structuredContent, { ...error.toEnvelope() });
+  assert.deepEqual(answer.content, [{ type: "text", text: JSON.stringify(answer.structuredContent) }]);
+});
+
+Deno.test("a failure stays under 2 KB, whatever it quotes, and keeps the facts that fit", () => {
+  const long = "é\u0001".repeat(50_000);
+  const error = new HvError("hv.internal", long, {
+    hint: long,
+    context: { stack: long, op: "op-1", path: "/x" },
+  });
+  const envelope = envelopeOf(error);
+  assert.ok(new TextEncoder().encode(JSON.stringify(envelope)).length <= 2_000);
+  assert.deepEqual(envelope.context, { op: "op-1", path: "/x" });
+  assert.equal(envelope.truncated, true);
+  assert.equal(envelope.correlation_id, error.correlationId);
+});
+
+Deno.test("hints name tools, not commands", () => {
+  const hintOf = (hint: string): unknown => envelopeOf(new HvError("hv.usage", "x", { hint })).hint;
+  assert.equal(hintOf("List the VMs with `hvlab vm list`"), "List the VMs with hv_vm_list");
+  assert.equal(hintOf("Run `hvlab nothing known`"), "Run `hvlab nothing known`");
+});

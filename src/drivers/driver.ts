@@ -14,6 +14,8 @@ export type Feature = "vms" | "images" | "sandboxes" | "guest";
 export interface CallScope {
   readonly signal: AbortSignal;
   readonly progress: (progress: Progress) => void;
+  /** Adds a sentence to the answer's warnings, where the caller shows any. */
+  readonly warn?: (text: string) => void;
 }
 
 /** A VM to be made. Sizes are real; defaults have been applied. */

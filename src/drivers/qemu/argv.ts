@@ -19,6 +19,12 @@ export interface MachinePlan {
   accelerator: Accelerator;
   memory_mb: number;
   cpus: number;
+  /** The RAM's own file: a template writes through to it (`shared`), a clone keeps its changes to itself. */
+  ramFile?: { path: string; shared: boolean };
+  /** Waits for a device state instead of starting the guest. */
+  incoming?: boolean;
+  /** Holds the guest until it is told to go on. */
+  paused?: boolean;
   boot: Boot;
   runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "pidFile">;
   /** Where the first serial port's text goes. */
@@ -50,10 +56,11 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...identityWords(plan.uuid),
     ...["-name", `guest=${escapeOption(plan.name)}`],
     ...["-nodefaults", "-no-user-config", "-display", "none"],
-    ...["-machine", plan.machine],
+    ...["-machine", plan.ramFile === undefined ? plan.machine : `${plan.machine},memory-backend=ram`],
     ...["-accel", plan.accelerator],
     ...["-cpu", plan.accelerator === "kvm" ? "host" : "max"],
     ...["-m", `size=${plan.memory_mb}M`],
+    ...(plan.ramFile === undefined ? [] : ram(plan.ramFile, plan.memory_mb)),
     ...["-smp", String(plan.cpus)],
     // A panicked guest waits to be looked at; without this QEMU ends at once.
     ...["-action", "panic=pause"],
@@ -63,6 +70,16 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...serialPort(plan.serialLog),
     ...devices(plan.runtime),
     ...boot(plan.boot),
+    ...(plan.incoming ? ["-incoming", "defer"] : []),
+    ...(plan.paused ? ["-S"] : []),
+  ];
+}
+
+function ram({ path, shared }: NonNullable<MachinePlan["ramFile"]>, sizeMb: number): string[] {
+  const share = shared ? "on" : "off";
+  return [
+    "-object",
+    `memory-backend-file,id=ram,size=${sizeMb}M,mem-path=${escapeOption(path)},share=${share}`,
   ];
 }
 

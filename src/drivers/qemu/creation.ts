@@ -6,7 +6,7 @@ import { UndoList } from "../../base/undo.ts";
 import type { CallScope, VmSpec } from "../driver.ts";
 import type { QemuContext } from "./context.ts";
 import { getImage } from "./images.ts";
-import { makeOverlay, OVERLAY_FILE } from "./overlay.ts";
+import { type BaseDisk, diskOf, makeOverlay, OVERLAY_FILE } from "./overlay.ts";
 import { readQemuProgram } from "./program.ts";
 import {
   MAKING_PREFIX,
@@ -19,6 +19,13 @@ import {
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { lockPath, makerLockPath, takeVmLock } from "./vm_lock.ts";
 
+/** What a VM is made of beside its specification. */
+export interface Making {
+  sandbox?: NonNullable<VmRecord["sandbox"]>;
+  /** The warm template that it starts from; a disk of it takes the place of the image's. */
+  template?: { fingerprint: string; disk?: BaseDisk };
+}
+
 /**
  * Makes a VM that is off, then does `next` with it, all under its lock. When anything fails nothing is left behind.
  * Throws `hv.conflict` when the name is taken.
@@ -28,7 +35,7 @@ export async function makeVm(
   records: VmRecords,
   id: string,
   spec: VmSpec,
-  sandbox: VmRecord["sandbox"],
+  { sandbox, template }: Making,
   scope: CallScope,
   next: (record: VmRecord) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
@@ -54,11 +61,15 @@ export async function makeVm(
     runtime: RuntimeFolder.of(host, id).path,
     ...(version === undefined ? {} : { made_by: version }),
     ...(sandbox === undefined ? {} : { sandbox }),
+    ...(template === undefined ? {} : { template: { fingerprint: template.fingerprint } }),
   };
   const passing = joinPath(state.vms, `${MAKING_PREFIX}${id}`);
   undo.add("folder", () => host.files.remove(passing));
   await host.files.makeFolder(passing);
-  if (image.kind === "disk") await makeOverlay(context, image, joinPath(passing, OVERLAY_FILE), scope.signal);
+  if (image.kind === "disk") {
+    const base = template?.disk ?? diskOf(image);
+    await makeOverlay(context, base, joinPath(passing, OVERLAY_FILE), scope.signal);
+  }
   await host.files.writeAtomically(joinPath(passing, RECORD_FILE), writeRecord(record));
   {
     using _names = await host.locks.take(joinPath(state.locks, "names.lock"), scope.signal);

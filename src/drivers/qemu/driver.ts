@@ -55,7 +55,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     get: async (id, signal) => await look(await records.get(id), signal),
     create: async (spec, scope) => {
       const id = newVmId();
-      await makeVm(context, records, id, spec, undefined, scope);
+      await makeVm(context, records, id, spec, {}, scope);
       return id;
     },
     start: (id, scope) => startVm(context, records, id, scope),
@@ -65,8 +65,11 @@ export function openQemuDriver(context: QemuContext): Driver {
       return await lossesOf(context, id);
     },
     remove: async (id, scope) => {
+      // A connection that lingers would bring its lock files back after the folder has gone.
+      opened.get(id)?.close();
       const removed = await removeVm(context, records, id, scope);
       sandboxes.release(id);
+      opened.delete(id);
       return removed;
     },
     orphans: () => findOrphans(context, records, sandboxes),
@@ -92,7 +95,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       isCrashed: (signal) => crash(vm.id, signal),
     });
     // One is enough to close them all: channels to one socket share their connection.
-    opened.set(runtime.agent, channel);
+    opened.set(vm.id, channel);
     return [channel];
   };
 

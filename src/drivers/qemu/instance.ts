@@ -7,14 +7,17 @@ import { UndoList } from "../../base/undo.ts";
 import type { CallScope } from "../driver.ts";
 import { type Acceleration, distrustKvm, probeAcceleration } from "./acceleration.ts";
 import type { Boot, MachinePlan } from "./argv.ts";
+import { setGuestClock } from "./checkpoints/clock.ts";
+import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts";
 import type { QemuContext } from "./context.ts";
 import { getImage, kernelBoot } from "./images.ts";
 import { launch } from "./launch.ts";
-import { observe } from "./observe.ts";
+import { type Observation, observe } from "./observe.ts";
 import { OVERLAY_FILE } from "./overlay.ts";
 import { endProcess } from "./power_off.ts";
 import { readQemuProgram } from "./program.ts";
 import type { VmRecord, VmRecords } from "./records.ts";
+import type { QmpSession } from "./qmp.ts";
 import { prepareRuntimeFolder, removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
 import { takeVmLock } from "./vm_lock.ts";
 
@@ -40,10 +43,29 @@ export async function startVm(
   if (seen.status === "internal-error") {
     await distrustKvm(context, `A guest stopped with an internal error of KVM: ${record.name}`);
     await endProcess(context, record, scope.signal);
-  } else if (seen.state === "running") return;
-  else if (seen.alive) throw notOff(record, seen.state, seen.reason);
+  } else if (await settleSaved(context, records, record, seen, scope.signal)) return;
+  else if (seen.status !== undefined && UNBORN.has(seen.status)) await endProcess(context, record, scope.signal);
+  else if (seen.state === "running") return;
+  else if (seen.alive) throw notOff(record, seen);
   await forgetOldRuntime(context, record);
-  await powerOn(context, records, record, scope, false);
+  await bringUp(context, records, id, scope);
+}
+
+/** Run states of a machine that was being started. Nobody else holds the lock, so whoever started it is gone. */
+const UNBORN: ReadonlySet<string> = new Set(["prelaunch", "inmigrate"]);
+
+/** Boots the guest, or lets it go on where its memory was saved. */
+async function bringUp(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  scope: CallScope,
+): Promise<void> {
+  const from = await startFromSaved(context, records, id);
+  await powerOn(context, records, await records.get(id), scope, false, from);
+  if (from === undefined) return;
+  await forgetSaved(context, records, id, true, scope.signal);
+  await setGuestClock(context, await records.get(id), scope.signal);
 }
 
 /** Sockets of the last run lie elsewhere when it was started under another XDG_RUNTIME_DIR. */
@@ -52,16 +74,25 @@ async function forgetOldRuntime(context: QemuContext, record: VmRecord): Promise
   await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
 }
 
-function notOff(record: VmRecord, found: string, reason: string | undefined): HvError {
+function notOff(record: VmRecord, { state: found, reason }: Observation): HvError {
   const because = reason === undefined ? "" : `: ${reason}`;
   return new HvError(
     "hv.conflict",
     `Cannot start "${record.name}": wanted "off", found "${found}"${because}`,
     {
-      hint: `Power it off first: hvlab vm stop ${record.id} --mode off`,
+      hint: found === "paused"
+        ? `Let it go on: hvlab vm resume ${record.id}`
+        : `Power it off first: hvlab vm stop ${record.id} --mode off`,
       context: { vm: record.id, wanted: "off", found },
     },
   );
+}
+
+/** How a start differs from a boot of what the record names. */
+export interface StartFrom {
+  plan: Partial<MachinePlan>;
+  /** Called once the monitor answers, with the machine not running yet. */
+  prepare: (session: QmpSession, runtime: RuntimeFolder, signal: AbortSignal) => Promise<void>;
 }
 
 /** Starts the machine of a VM that is known to be off; the caller holds its lock. A failure leaves it off. */
@@ -71,6 +102,7 @@ export async function powerOn(
   record: VmRecord,
   scope: CallScope,
   tiedToUs: boolean,
+  from?: StartFrom,
 ): Promise<void> {
   const { host } = context;
   const { signal } = scope;
@@ -78,22 +110,23 @@ export async function powerOn(
   const [qemu, acceleration, boot] = await Promise.all([
     readQemuProgram(context, { remember: true, signal }),
     probeAcceleration(context, signal),
-    bootOf(context, record),
+    from?.plan.boot ?? bootOf(context, record),
   ]);
   // The record names the folder of the last start; another environment may give another one now.
   const runtime = RuntimeFolder.of(host, record.id);
   await using undo = new UndoList();
   await prepareRuntimeFolder(host, runtime, { vm: record.id, state: context.state.root });
   undo.add("runtime folder", () => removeRuntimeFolder(host, runtime));
+  let noted = Promise.resolve();
   await launch(context, {
     id: record.id,
-    plan: planOf(context, record, acceleration, boot, runtime),
+    plan: { ...planOf(context, record, acceleration, boot, runtime), ...from?.plan },
     runtime,
     log: joinPath(context.state.vm(record.id), QEMU_LOG),
     tiedToUs,
     signal,
     onSpawned: (pid) =>
-      records.save({
+      noted = records.save({
         ...record,
         runtime: runtime.path,
         last_start: {
@@ -103,6 +136,13 @@ export async function powerOn(
           qemu: qemu.version,
         },
       }),
+    ...(from === undefined ? {} : {
+      prepare: async (session, ending) => {
+        // What it writes into the record must come after what the start writes.
+        await noted;
+        await from.prepare(session, runtime, ending);
+      },
+    }),
   });
   undo.keep();
 }

@@ -22,6 +22,8 @@ export interface LaunchOptions {
   signal: AbortSignal;
   /** Called as soon as the process exists. */
   onSpawned: (pid: number) => Promise<void>;
+  /** Called once the monitor has proved whose it is, before the machine is waited for. */
+  prepare?: (session: QmpSession, signal: AbortSignal) => Promise<void>;
 }
 
 /** A machine that runs. */
@@ -92,7 +94,7 @@ async function killChild({ host }: QemuContext, child: ChildProcess): Promise<vo
 
 async function waitUntilReady(
   context: QemuContext,
-  { id, runtime, log }: LaunchOptions,
+  { id, runtime, log, prepare }: LaunchOptions,
   signal: AbortSignal,
 ): Promise<{ accelerator: string; status: string }> {
   const { host } = context;
@@ -105,6 +107,7 @@ async function waitUntilReady(
       using session = await QmpSession.open(connection, host.clock, { signal, greetingMs: READY_LIMIT_MS });
       try {
         await proveIdentity(session, id, path, signal);
+        await prepare?.(session, signal);
         return await waitUntilStarted(context, session, end, signal);
       } finally {
         session.close();

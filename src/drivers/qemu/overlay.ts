@@ -7,13 +7,14 @@ import { findQemuImg } from "./program.ts";
 
 export const OVERLAY_FILE = "disk.qcow2";
 
-/** Makes an empty overlay at `path`. The backing format is written down, so that QEMU never guesses it. */
-export async function makeOverlay(
-  context: QemuContext,
-  image: Image,
-  path: string,
-  signal: AbortSignal,
-): Promise<void> {
+/** A disk that an overlay hangs on. */
+export interface BaseDisk {
+  path: string;
+  format: string;
+}
+
+/** The disk of an image. */
+export function diskOf(image: Image): BaseDisk {
   const disk = image.files.find((file) => file.role === "disk");
   if (disk === undefined) {
     throw new HvError("hv.bad_image", `The image "${image.name}" names no disk`, {
@@ -21,9 +22,19 @@ export async function makeOverlay(
       context: { image: image.name, reason: "no_disk" },
     });
   }
+  return { path: disk.path, format: disk.format ?? "raw" };
+}
+
+/** Makes an empty overlay at `path`. The backing format is written down, so that QEMU never guesses it. */
+export async function makeOverlay(
+  context: QemuContext,
+  base: BaseDisk,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
   await findQemuImg(context);
   const { host } = context;
-  const args = ["create", "-q", "-f", "qcow2", "-b", disk.path, "-F", disk.format ?? "raw", path];
+  const args = ["create", "-q", "-f", "qcow2", "-b", base.path, "-F", base.format, path];
   const finished = await host.processes.run(QEMU_IMG, args, { signal });
   if (finished.code === 0) return;
   await host.files.remove(path);
@@ -31,6 +42,6 @@ export async function makeOverlay(
   const full = words.includes("No space left on device");
   throw new HvError(full ? "hv.io" : "hv.job_failed", `Cannot make the overlay "${path}": ${words}`, {
     hint: full ? "Free some space" : "qemu-img's own words are in the message",
-    context: { path, image: image.name, ...(full ? { reason: "disk_full" } : {}) },
+    context: { path, base: base.path, ...(full ? { reason: "disk_full" } : {}) },
   });
 }

@@ -5,6 +5,7 @@ import { HvError } from "../../base/errors.ts";
 import { parseVmId } from "../../base/ids.ts";
 import { parseJson } from "../../base/json.ts";
 import { joinPath } from "../../base/paths.ts";
+import { MachineShape } from "./checkpoints/machine_shape.ts";
 import type { QemuContext } from "./context.ts";
 
 export const RECORD_FILE = "vm.json";
@@ -34,6 +35,17 @@ const VmRecord = z.looseObject({
     expires_at: z.string(),
     /** The process whose end is the sandbox's end; absent when only the lease counts. */
     maker_pid: z.optional(z.int()),
+  })),
+  /** The warm template that it was cloned from; its disk, if it has one, hangs on the template's. */
+  template: z.optional(z.looseObject({ fingerprint: z.string() })),
+  /** Memory that `vm stop --mode save` keeps on disk, and how far the save or the resume has come. */
+  saved: z.optional(z.looseObject({
+    phase: z.enum(["saving", "saved", "resuming"]),
+    /** The tag of its snapshots. */
+    tag: z.string(),
+    at: z.string(),
+    disks: z.array(z.string()),
+    memory: MachineShape,
   })),
   /** How it was started last: a hint where to look, proved anew whenever it is used. */
   last_start: z.optional(z.looseObject({

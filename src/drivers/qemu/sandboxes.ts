@@ -10,6 +10,10 @@ import { makeVm } from "./creation.ts";
 import { powerOn } from "./instance.ts";
 import type { VmRecord, VmRecords } from "./records.ts";
 import { removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
+import { basisOf, startClone } from "./templates/clone.ts";
+import { coldStart, findTemplate } from "./templates/find.ts";
+import { takeStartSlot } from "./templates/locks.ts";
+import type { Template } from "./templates/record.ts";
 import { makerLockPath, tryTakeVmLock } from "./vm_lock.ts";
 
 /** Why a sandbox may be removed. */
@@ -30,8 +34,22 @@ export class Sandboxes {
     this.#records = records;
   }
 
-  /** Makes a sandbox and powers it on; a failure leaves nothing behind. */
+  /** Makes a sandbox and powers it on, from a warm template where one fits; a failure leaves nothing behind. */
   async create(spec: SandboxSpec, scope: CallScope): Promise<string> {
+    using _slot = await takeStartSlot(this.#context, scope.signal);
+    using found = await findTemplate(this.#context, spec, scope);
+    if (found !== undefined) {
+      try {
+        return await this.#make(spec, found.template, scope);
+      } catch (error) {
+        scope.signal.throwIfAborted();
+        scope.warn?.(coldStart(spec.image, toHvError(error).message));
+      }
+    }
+    return await this.#make(spec, undefined, scope);
+  }
+
+  async #make(spec: SandboxSpec, template: Template | undefined, scope: CallScope): Promise<string> {
     const { host } = this.#context;
     const expires = new Date(host.clock.now() + spec.ttl_s * 1000).toISOString();
     const lease = {
@@ -49,15 +67,27 @@ export class Sandboxes {
         this.#records,
         id,
         spec,
-        lease,
+        { sandbox: lease, ...(template === undefined ? {} : { template: basisOf(template) }) },
         scope,
-        (record) => powerOn(this.#context, this.#records, record, scope, spec.tiedToUs),
+        (record) => this.#powerOn(record, template, spec.tiedToUs, scope),
       );
       return id;
     } catch (error) {
       this.release(id);
       throw error;
     }
+  }
+
+  async #powerOn(
+    record: VmRecord,
+    template: Template | undefined,
+    tiedToUs: boolean,
+    scope: CallScope,
+  ): Promise<void> {
+    if (template === undefined) {
+      return await powerOn(this.#context, this.#records, record, scope, tiedToUs);
+    }
+    await startClone(this.#context, this.#records, record, template, { tiedToUs }, scope);
   }
 
   /** Gives back the lock of a sandbox that is gone. */

@@ -1,0 +1,119 @@
+/** Starting a machine from a template: its RAM is mapped privately, its device state fed, its guest woken. */
+
+import { joinPath } from "../../../base/paths.ts";
+import type { CallScope } from "../../driver.ts";
+import { linkFor } from "../agent.ts";
+import type { Boot } from "../argv.ts";
+import type { QemuContext } from "../context.ts";
+import type { Making } from "../creation.ts";
+import { getImage, kernelBoot } from "../images.ts";
+import { powerOn } from "../instance.ts";
+import { observe } from "../observe.ts";
+import { OVERLAY_FILE } from "../overlay.ts";
+import type { VmRecord, VmRecords } from "../records.ts";
+import type { RuntimeFolder } from "../runtime_folder.ts";
+import { loadDeviceState } from "./device_state.ts";
+import { STUB_FILE, type Template, templateFile } from "./record.ts";
+import { wakeGuest } from "./wake.ts";
+
+export interface CloneOptions {
+  tiedToUs: boolean;
+  /** Leaves the guest halted and asleep, for a pool: it is woken when it is claimed. */
+  paused?: boolean;
+}
+
+/** What a VM's record and disk take from a template. */
+export function basisOf(template: Template): NonNullable<Making["template"]> {
+  const { fingerprint, files } = template.record;
+  const disk = files.some(({ role }) => role === "disk")
+    ? { disk: { path: templateFile(template, "disk"), format: "qcow2" } }
+    : {};
+  return { fingerprint, ...disk };
+}
+
+/**
+ * Starts the machine of a record that names the template, and returns when its guest runs, knows the time and has
+ * randomness of its own. The caller holds the VM's lock. A failure leaves the machine off.
+ */
+export async function startClone(
+  context: QemuContext,
+  records: VmRecords,
+  record: VmRecord,
+  template: Template,
+  options: CloneOptions,
+  scope: CallScope,
+): Promise<void> {
+  const { host } = context;
+  const { paused = false, tiedToUs } = options;
+  const waking = new AbortController();
+  const [state, boot] = await Promise.all([
+    readState(context, template),
+    bootOf(context, record, template, tiedToUs),
+  ]);
+  let woken: Promise<void> | undefined;
+  let isStarting = true;
+  const wake = (runtime: RuntimeFolder): void => {
+    const link = linkFor({
+      host,
+      socket: runtime.agent,
+      lock: runtime.agentLock,
+      // The start itself holds the monitor, and sees a crash by itself.
+      isCrashed: async (signal) => isStarting ? undefined : await crashOf(context, record, signal),
+    });
+    const signal = AbortSignal.any([scope.signal, waking.signal]);
+    woken = wakeGuest(link, host.clock, template.record.waking, signal).finally(() => {
+      if (signal.aborted) link.close();
+    });
+    woken.catch(() => {});
+  };
+  try {
+    await powerOn(context, records, record, scope, tiedToUs, {
+      plan: {
+        ramFile: { path: templateFile(template, "ram"), shared: false },
+        incoming: true,
+        paused,
+        boot,
+      },
+      prepare: async (session, runtime, signal) => {
+        // The agent's port must be connected as it was in the template, else its agent takes a pause of 100 ms.
+        if (!paused) wake(runtime);
+        await loadDeviceState(host, session, runtime, state, signal);
+      },
+    });
+    isStarting = false;
+    await woken;
+  } catch (error) {
+    waking.abort(error);
+    throw error;
+  }
+}
+
+async function crashOf(
+  context: QemuContext,
+  record: VmRecord,
+  signal: AbortSignal,
+): Promise<{ reason: string } | undefined> {
+  const { state, reason } = await observe(context, record, signal);
+  return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
+}
+
+/** A few hundred KiB. */
+function readState({ host }: QemuContext, template: Template): Uint8Array {
+  using file = host.files.open(templateFile(template, "state"));
+  return file.read(0, file.size);
+}
+
+/** A machine that ends with one run never boots again, so nothing need be there to boot from. */
+async function bootOf(
+  context: QemuContext,
+  record: VmRecord,
+  template: Template,
+  tiedToUs: boolean,
+): Promise<Boot> {
+  const image = await getImage(context, record.image);
+  if (image.kind === "disk") {
+    return { kind: "disk", path: joinPath(context.state.vm(record.id), OVERLAY_FILE), format: "qcow2" };
+  }
+  if (tiedToUs) return { kind: "kernel", kernel: joinPath(template.folder, STUB_FILE) };
+  return kernelBoot(image, { fast: true });
+}

@@ -1,0 +1,153 @@
+/** Making a booted guest fit to be frozen: calm, warm, and with somebody in it who wakes its clones. */
+
+import { HvError } from "../../../base/errors.ts";
+import type { GuestChannel } from "../../../guest/channel.ts";
+import type { CallScope } from "../../driver.ts";
+import type { Host } from "../../../host/host.ts";
+import { openHandles } from "../agent_handles.ts";
+import type { AgentLink } from "../agent_link.ts";
+import { runScript, startScript } from "../agent_program.ts";
+import type { Waking } from "./record.ts";
+import { tellWaker } from "./wake.ts";
+import { wakerProgram } from "./waker.ts";
+
+/** A guest with services answers its agent long before the last of them is up (Debian: 19 s and 27 s). */
+const CALM_LIMIT_MS = 180_000;
+const LOOK_AGAIN_MS = 1_000;
+/** The pages that starting a program touches are in RAM after a few (measured: three). */
+const TRIAL_RUNS = 3;
+/** What the last programs leave to the kernel to tidy up. */
+const REST_MS = 200;
+/** Folders of which one takes programs, best first: they are in memory and gone with the guest. */
+const FOLDERS = ["/run", "/dev/shm", "/tmp"] as const;
+
+/** Prints the state of the guest's services, or nothing where no systemd runs them. */
+const LOOK_AT_SERVICES = `
+command -v systemctl >/dev/null 2>&1 && systemctl is-system-running 2>/dev/null
+exit 0
+`;
+
+/** Becomes the waker, which reads what the agent writes. Argument: the path of its program. */
+const START_WAKER = `
+mkfifo -m 600 -- "$1.in" || exit 1
+exec "$1" <"$1.in"
+`;
+
+/** Waits until the waker runs and takes the names of its files away. Arguments: its path, its process. */
+const HIDE_WAKER = `
+hv_tries=0
+until [ "$(readlink "/proc/$2/exe")" = "$1" ]; do
+  hv_tries=$((hv_tries + 1))
+  [ "$hv_tries" -lt 100 ] || break
+  sleep 0.05
+done
+rm -f -- "$1" "$1.in"
+[ "$hv_tries" -lt 100 ]
+`;
+
+/** Takes away what a waker that does not run leaves. Argument: its path. */
+const DROP_WAKER = `rm -f -- "$1" "$1.in"`;
+
+/** A guest and the ways into it. */
+export interface SettlingGuest {
+  host: Host;
+  channel: GuestChannel;
+  link: AgentLink;
+}
+
+/** Waits until a booted guest is calm, uses it a little, and leaves somebody in it who will wake its clones. */
+export async function settleGuest(
+  guest: SettlingGuest,
+  { signal, progress, warn }: CallScope,
+): Promise<Waking> {
+  const { host: { clock }, link, channel } = guest;
+  await channel.ping(signal);
+  progress({ message: "Waiting until the guest is calm" });
+  if (!await isCalm(guest, signal)) {
+    warn?.(`The guest was still busy starting services after ${CALM_LIMIT_MS / 1000} s and was frozen so`);
+  }
+  progress({ message: "Warming the guest up" });
+  const sinks = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
+  for (let run = 0; run < TRIAL_RUNS; run++) {
+    await channel.exec({ argv: ["sh", "-c", "true"] }, sinks, signal);
+  }
+  const waking = await installWaker(guest, signal);
+  await runScript(link, clock, "sync", [], signal);
+  await clock.sleep(REST_MS, signal);
+  // The agent hears us on the clone's connection only when it was listening to one as it was frozen.
+  await channel.ping(signal);
+  return waking;
+}
+
+async function isCalm({ host: { clock }, link }: SettlingGuest, signal: AbortSignal): Promise<boolean> {
+  const end = clock.monotonic() + CALM_LIMIT_MS;
+  for (;;) {
+    const { stdout } = await runScript(link, clock, LOOK_AT_SERVICES, [], signal);
+    if (stdout !== "starting" && stdout !== "initializing") return true;
+    if (clock.monotonic() >= end) return false;
+    await clock.sleep(LOOK_AGAIN_MS, signal);
+  }
+}
+
+/** Tries the waker once before one is left in the guest; where it cannot run, the guest's shell does its work. */
+async function installWaker(guest: SettlingGuest, signal: AbortSignal): Promise<Waking> {
+  for (const folder of FOLDERS) {
+    const trial = await startWaker(guest, folder, signal);
+    if (trial === undefined) continue;
+    if (!await tellWaker(guest.link, guest.host.clock, trial, signal)) break;
+    const waker = await startWaker(guest, folder, signal);
+    if (waker !== undefined) return { kind: "waker", ...waker };
+  }
+  return { kind: "shell" };
+}
+
+/** `undefined` when the folder takes no programs or the guest does not run this one. */
+async function startWaker(
+  { host: { clock }, channel, link }: SettlingGuest,
+  folder: string,
+  signal: AbortSignal,
+): Promise<{ pid: number; handle: number } | undefined> {
+  const path = `${folder}/.hvlab-waker-${crypto.randomUUID()}`;
+  const parts = [wakerProgram()];
+  try {
+    await channel.writeFile(
+      path,
+      () => Promise.resolve(parts.pop() ?? null),
+      { overwrite: false, mode: 0o700 },
+      signal,
+    );
+  } catch (error) {
+    if (error instanceof HvError && (error.code === "hv.io" || error.code === "hv.not_found")) {
+      return undefined;
+    }
+    throw error;
+  }
+  const pid = await startScript(link, START_WAKER, [path], signal);
+  const handle = await openInput(link, clock, `${path}.in`, signal);
+  if (handle === undefined) {
+    await runScript(link, clock, DROP_WAKER, [path], signal);
+    return undefined;
+  }
+  const { exit } = await runScript(link, clock, HIDE_WAKER, [path, String(pid)], signal);
+  return exit.exit_code === 0 ? { pid, handle } : undefined;
+}
+
+const OPEN_TRIES = 200;
+const OPEN_AGAIN_MS = 10;
+
+async function openInput(
+  link: AgentLink,
+  clock: Host["clock"],
+  path: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  for (let tries = 0; tries < OPEN_TRIES; tries++) {
+    const handles: number[] = [];
+    // "r+" does not wait for somebody at the other end.
+    await openHandles(link, handles, [{ path, mode: "r+" }]);
+    const [handle] = handles;
+    if (handle !== undefined) return handle;
+    await clock.sleep(OPEN_AGAIN_MS, signal);
+  }
+  return undefined;
+}

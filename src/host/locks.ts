@@ -10,11 +10,19 @@ export interface Lock extends Disposable {
   release(): void;
 }
 
+export interface LockOptions {
+  /**
+   * Throws `hv.not_found` when the lock's folder is not there, instead of making it: for a lock that lies in the
+   * folder of something that can go away meanwhile, which must not come back as an empty folder.
+   */
+  folderMustExist?: boolean;
+}
+
 export interface Locks {
   /** Takes the lock, or answers `undefined` at once when another process or call holds it. */
-  tryTake(path: string): Promise<Lock | undefined>;
+  tryTake(path: string, options?: LockOptions): Promise<Lock | undefined>;
   /** Waits until the lock is free; rejects with the signal's reason when that aborts first. */
-  take(path: string, signal?: AbortSignal): Promise<Lock>;
+  take(path: string, signal?: AbortSignal, options?: LockOptions): Promise<Lock>;
   /** Like `take`, for a holder who lets others share the lock and only keeps away those who want it alone. */
   share(path: string, signal?: AbortSignal): Promise<Lock>;
 }
@@ -29,21 +37,25 @@ export class FileLocks implements Locks {
     this.#clock = clock;
   }
 
-  tryTake(path: string): Promise<Lock | undefined> {
-    return this.#try(path, true);
+  tryTake(path: string, options?: LockOptions): Promise<Lock | undefined> {
+    return this.#try(path, true, options);
   }
 
-  async take(path: string, signal?: AbortSignal): Promise<Lock> {
-    return await this.#wait(path, true, signal);
+  async take(path: string, signal?: AbortSignal, options?: LockOptions): Promise<Lock> {
+    return await this.#wait(path, true, signal, options);
   }
 
   async share(path: string, signal?: AbortSignal): Promise<Lock> {
     return await this.#wait(path, false, signal);
   }
 
-  async #try(path: string, exclusive: boolean): Promise<Lock | undefined> {
+  async #try(
+    path: string,
+    exclusive: boolean,
+    { folderMustExist = false }: LockOptions = {},
+  ): Promise<Lock | undefined> {
     try {
-      await Deno.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
+      if (!folderMustExist) await Deno.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
       const file = await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
       if (await file.tryLock(exclusive)) return heldLock(file);
       file.close();
@@ -53,9 +65,14 @@ export class FileLocks implements Locks {
     }
   }
 
-  async #wait(path: string, exclusive: boolean, signal: AbortSignal | undefined): Promise<Lock> {
+  async #wait(
+    path: string,
+    exclusive: boolean,
+    signal: AbortSignal | undefined,
+    options?: LockOptions,
+  ): Promise<Lock> {
     for (;;) {
-      const lock = await this.#try(path, exclusive);
+      const lock = await this.#try(path, exclusive, options);
       if (lock !== undefined) return lock;
       await this.#clock.sleep(LOOK_AGAIN_MS, signal);
     }

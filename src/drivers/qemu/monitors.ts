@@ -32,7 +32,8 @@ export async function askMonitor<T extends object>(
   const role = options.role ?? "calls";
   const path = runtime.monitor(role);
   if (await host.files.stat(path) === undefined) return undefined;
-  using _turn = await takeTurn(host, runtime.monitorLock(role), options.signal);
+  using turn = await takeTurn(host, runtime.monitorLock(role), options.signal);
+  if (turn === undefined) return undefined;
   const connection = await host.sockets.connectUnix(path);
   if (connection === undefined) return undefined;
   using session = await QmpSession.open(connection, host.clock, { ...options, outOfBand: role === "rescue" });
@@ -66,10 +67,21 @@ export async function proveIdentity(
   });
 }
 
-async function takeTurn(host: Host, path: string, signal: AbortSignal | undefined): Promise<Disposable> {
+/** `undefined` when the runtime folder is gone, and with it whoever could have listened. */
+async function takeTurn(
+  host: Host,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<Disposable | undefined> {
   const end = host.clock.monotonic() + TURN_LIMIT_MS;
   for (let pause = FIRST_LOOK_MS;; pause = Math.min(pause * 1.5, LAST_LOOK_MS)) {
-    const lock = await host.locks.tryTake(path);
+    let lock: Disposable | undefined;
+    try {
+      lock = await host.locks.tryTake(path, { folderMustExist: true });
+    } catch (error) {
+      if (error instanceof HvError && error.code === "hv.not_found") return undefined;
+      throw error;
+    }
     if (lock !== undefined) return lock;
     if (host.clock.monotonic() >= end) {
       throw new HvError("hv.conflict", "The VM's monitor is busy: another hvlab call holds it", {

@@ -94,8 +94,7 @@ export class Operations extends OperationReader {
    */
   async begin({ op, tool, target, door, idempotency, at }: NewOperation): Promise<Begun> {
     const owner = await (this.#owner ??= describeOwner(this.host));
-    // Keys are kept as digests: SQLite's texts end at a NUL character here, and a key may have any length.
-    const key = idempotency === undefined ? null : await sha256Hex(idempotency.key);
+    const key = idempotency === undefined ? null : await keptKey(idempotency.key);
     const digest = idempotency?.digest ?? null;
     const earlier = await this.#writer.write(`record the operation "${op}"`, (sql) => {
       const row = key === null ? undefined : findByKey(sql, key);
@@ -111,6 +110,18 @@ export class Operations extends OperationReader {
     if (earlier === undefined) return { created: true };
     if (earlier.digest !== digest) throw keyConflict(earlier, tool);
     return { created: false, operation: await toOperation(earlier, new OwnerWatch(this.host)) };
+  }
+
+  /** The operation that the key began earlier; throws `hv.conflict` when that was another call. */
+  async findByKey(
+    { key, digest }: NonNullable<NewOperation["idempotency"]>,
+    tool: string,
+  ): Promise<Operation | undefined> {
+    const kept = await keptKey(key);
+    const row = await this.#writer.read("look for the idempotency key", (sql) => findByKey(sql, kept));
+    if (row === undefined) return undefined;
+    if (row.digest !== digest) throw keyConflict(row, tool);
+    return await toOperation(row, new OwnerWatch(this.host));
   }
 
   /** Records which object the call turned out to work on. */
@@ -172,6 +183,11 @@ export async function digestOfCall(tool: string, args: unknown): Promise<string>
 function findRow(sql: Sql, op: string): OperationRow | undefined {
   const row = sql.get(`SELECT ${COLUMNS} FROM operations WHERE op = ?`, op);
   return row === undefined ? undefined : readOperationRow(row);
+}
+
+/** Keys are kept as digests: SQLite's texts end at a NUL character here, and a key may have any length. */
+function keptKey(key: string): Promise<string> {
+  return sha256Hex(key);
 }
 
 function findByKey(sql: Sql, key: string): OperationRow | undefined {

@@ -26,6 +26,8 @@ export class Pipeline implements Dispatcher {
     const deadline = startDeadline(this.#session.host.clock, limitOf(request), surroundings.signal);
     let handedOver = false;
     try {
+      const earlier = await this.#earlierAnswer(tool, prepared, request.key);
+      if (earlier !== undefined) return earlier;
       const relay = new ProgressRelay(surroundings.progress);
       const admitted = await this.#admit(tool, prepared, deadline, relay, request, surroundings.sinks);
       await this.#confirm(admitted, request.confirm);
@@ -119,6 +121,17 @@ export class Pipeline implements Dispatcher {
       Object.defineProperty(context, name, { enumerable: value !== undefined });
     }
     return { tool, prepared, context, vm, relay, warnings };
+  }
+
+  /** The answer that the idempotency key stands for already. */
+  async #earlierAnswer(
+    tool: Tool,
+    prepared: PreparedCall,
+    key: string | undefined,
+  ): Promise<CallAnswer | undefined> {
+    if (key === undefined || tool.class === "R" || tool.delegates) return undefined;
+    const { answerOfEarlierCall } = await import("./operations.ts");
+    return await answerOfEarlierCall(this.#session, tool, prepared.args, key);
   }
 
   /** Demands and uses up the plan token that class D and X call for. */

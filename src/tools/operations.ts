@@ -40,7 +40,7 @@ export async function recordOperation(
     at: timeOf(session),
     ...(request.key === undefined
       ? {}
-      : { idempotency: { key: request.key, digest: await digestOfCall(tool.name, prepared.args) } }),
+      : { idempotency: await idempotencyOf(request.key, tool, prepared.args) }),
   });
   if (!begun.created) return answerOfKnown(begun.operation, tool);
 
@@ -71,6 +71,26 @@ async function runRecorded(session: Session, store: Store, call: Admitted, op: s
   await recordEnd(session, store, call, op, outcome);
   if ("error" in outcome) throw outcome.error;
   return outcome.result;
+}
+
+/** The answer of the call that the same key made before, so that its plan token need not be good twice. */
+export async function answerOfEarlierCall(
+  session: Session,
+  tool: Tool,
+  args: JsonObject,
+  key: string,
+): Promise<CallAnswer | undefined> {
+  const store = await session.store();
+  const earlier = await store.operations.findByKey(await idempotencyOf(key, tool, args), tool.name);
+  return earlier === undefined ? undefined : answerOfKnown(earlier, tool);
+}
+
+async function idempotencyOf(
+  key: string,
+  tool: Tool,
+  args: JsonObject,
+): Promise<{ key: string; digest: string }> {
+  return { key, digest: await digestOfCall(tool.name, args) };
 }
 
 /** Without a store a change is refused, except one that frees something. */
@@ -107,7 +127,9 @@ async function recordEnd(
   const at = timeOf(session);
   const failed = "error" in outcome ? outcome.error : undefined;
   const state = failed === undefined ? "succeeded" : stateOf(failed);
+  const made = "result" in outcome ? idOfMade(outcome.result) : undefined;
   try {
+    if (vm === undefined && made !== undefined) await store.operations.setTarget(op, made);
     await store.operations.finish(
       op,
       "error" in outcome
@@ -121,12 +143,17 @@ async function recordEnd(
       tool: tool.name,
       class: tool.class,
       door: session.door,
-      target: vm?.id ?? null,
+      target: vm?.id ?? made ?? null,
       outcome: failed?.code ?? state,
     });
   } catch (error) {
     warnings.push(`The end of ${op} could not be recorded: ${toHvError(error).message}`);
   }
+}
+
+/** The VM that a call made, when it made one. */
+function idOfMade({ id }: JsonObject): string | undefined {
+  return typeof id === "string" && id.startsWith("vm-") ? id : undefined;
 }
 
 function stateOf(error: HvError): "failed" | "cancelled" | "unknown" {

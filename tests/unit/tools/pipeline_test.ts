@@ -1,0 +1,212 @@
+import assert from "node:assert/strict";
+import { type Config, DEFAULT_CONFIG, type Policy } from "../../../src/config/config.ts";
+import type { DoorName } from "../../../src/tools/tool.ts";
+import { MemoryDriver } from "../../support/memory_driver.ts";
+import { Lab } from "../../contract/lab.ts";
+
+function configWith(policy: Partial<Policy>): Config {
+  return { ...DEFAULT_CONFIG, policy: { ...DEFAULT_CONFIG.policy, ...policy } };
+}
+
+function open(door: DoorName = "cli", policy: Partial<Policy> = {}): Promise<Lab> {
+  const driver = new MemoryDriver();
+  return Lab.open({
+    openDriver: () => Promise.resolve(driver),
+    image: "tiny",
+    door,
+    config: configWith(policy),
+  });
+}
+
+Deno.test("a reading call makes no state folder", async () => {
+  await using lab = await open();
+  await lab.call("vm_list");
+  await lab.call("op_list");
+  await lab.call("audit_tail");
+  await assert.rejects(Deno.stat(`${lab.root}/state`), Deno.errors.NotFound);
+});
+
+Deno.test("a changing call is an operation and a line in the audit trail", async () => {
+  await using lab = await open();
+  const { id } = await lab.vm("vm_create", { name: "web", image: "tiny" });
+  const { operations } = await lab.call("op_list");
+  assert.ok(Array.isArray(operations));
+  const [operation] = operations;
+  assert.partialDeepStrictEqual(operation, { tool: "vm_create", target: id, state: "succeeded" });
+  const { lines } = await lab.call("audit_tail");
+  assert.partialDeepStrictEqual(lines, [{ tool: "vm_create", class: "M", door: "cli", target: id }]);
+});
+
+Deno.test("a failed call is recorded with its code and says its operation", async () => {
+  await using lab = await open();
+  const error = await lab.failure("vm_create", { name: "web", image: "nothing" });
+  assert.match(String(error.context.op), /^op-/);
+  const operation = await lab.call("op_wait", { op: String(error.context.op) });
+  assert.partialDeepStrictEqual(operation, { state: "failed", error: { code: "hv.not_found" } });
+});
+
+Deno.test("an unknown argument is refused with the nearest name", async () => {
+  await using lab = await open();
+  const error = await lab.failure("vm_create", { name: "web", imge: "tiny" });
+  assert.equal(error.code, "hv.usage");
+  assert.match(error.message, /unknown argument "imge", did you mean "image"/);
+});
+
+Deno.test("a read-only policy refuses every change", async () => {
+  await using lab = await open("cli", { mode: "read-only" });
+  assert.equal((await lab.failure("vm_create", { name: "web", image: "tiny" })).code, "hv.policy_denied");
+  assert.deepEqual((await lab.call("vm_list")).vms, []);
+});
+
+Deno.test("the policy can forbid a class, a tool and VMs", async () => {
+  await using classes = await open("cli", { deny: { classes: ["X"], tools: [] } });
+  assert.equal((await classes.failure("guest_exec", { vm: "a", argv: ["true"] })).code, "hv.policy_denied");
+  await using tools = await open("cli", { deny: { classes: [], tools: ["vm_create"] } });
+  assert.equal((await tools.failure("vm_create", { name: "a", image: "tiny" })).code, "hv.policy_denied");
+  await using vms = await open("cli", { vms: ["web"] });
+  await vms.call("vm_create", { name: "db", image: "tiny" });
+  assert.equal((await vms.failure("vm_start", { vm: "db" })).code, "hv.policy_denied");
+});
+
+Deno.test("over MCP a program in a lasting VM needs a plan, in a sandbox it does not", async () => {
+  await using lab = await open("mcp");
+  await lab.running("web");
+  const refused = await lab.failure("guest_exec", { vm: "web", argv: ["true"] });
+  assert.equal(refused.code, "hv.plan_required");
+  assert.match(refused.hint ?? "", /hv_plan/);
+  const { confirm, preview } = await lab.plan("guest_exec", { vm: "web", argv: ["true"] });
+  assert.match(preview.summary, /\["true"\]/);
+  assert.equal((await lab.exec("web", ["true"], { confirm })).exit_code, 0);
+  assert.equal(
+    (await lab.failure("guest_exec", { vm: "web", argv: ["true"] }, { confirm })).code,
+    "hv.plan_invalid",
+  );
+  await lab.sandbox("a");
+  assert.equal((await lab.exec("a", ["true"])).exit_code, 0);
+});
+
+Deno.test("a token names the argument that differs", async () => {
+  await using lab = await open("mcp");
+  await lab.running("web");
+  const { confirm } = await lab.plan("guest_exec", { vm: "web", argv: ["true"] });
+  const error = await lab.failure("guest_exec", { vm: "web", argv: ["false"] }, { confirm });
+  assert.match(error.message, /argument "argv"/);
+});
+
+Deno.test("the policy can free a VM from plans over MCP, and demand them on the command line", async () => {
+  await using free = await open("mcp", { exec_without_plan: ["web"] });
+  await free.running("web");
+  assert.equal((await free.exec("web", ["true"])).exit_code, 0);
+  await using strict = await open("cli", { plan_for_exec_on_command_line: true });
+  await strict.running("web");
+  assert.equal((await strict.failure("guest_exec", { vm: "web", argv: ["true"] })).code, "hv.plan_required");
+});
+
+Deno.test("over MCP a name does not confirm a deletion", async () => {
+  await using lab = await open("mcp");
+  await lab.call("vm_create", { name: "web", image: "tiny" });
+  assert.equal((await lab.failure("vm_delete", { vm: "web" }, { confirm: "web" })).code, "hv.plan_invalid");
+});
+
+Deno.test("over MCP files go nowhere unless the policy names a folder", async () => {
+  await using closed = await open("mcp");
+  await closed.sandbox("a");
+  const pair = { vm: "a", source: "/x", destination: `${closed.root}/out` };
+  assert.equal((await closed.failure("guest_copy_from", pair)).code, "hv.policy_denied");
+
+  const allowed = await Deno.makeTempDir();
+  await using lab = await open("mcp", { folders: [allowed] });
+  await lab.sandbox("a");
+  await Deno.writeTextFile(`${lab.root}/in`, "x");
+  await lab.call("guest_copy_to", { vm: "a", source: `${lab.root}/in`, destination: "/x" });
+  await Deno.symlink(lab.root, `${allowed}/out`);
+  for (
+    const destination of [`${allowed}/../x`, `${allowed}/out/x`, `${allowed}/none/../../x`, `${allowed}x`]
+  ) {
+    const error = await lab.failure("guest_copy_from", { vm: "a", source: "/x", destination });
+    assert.equal(error.code, "hv.policy_denied", destination);
+  }
+  await lab.call("guest_copy_from", { vm: "a", source: "/x", destination: `${allowed}/x` });
+  assert.equal(await Deno.readTextFile(`${allowed}/x`), "x");
+  await Deno.remove(allowed, { recursive: true });
+});
+
+Deno.test("the same key gives the same operation, even with a spent token", async () => {
+  await using lab = await open();
+  const made = await lab.call("vm_create", { name: "web", image: "tiny" }, { key: "k1" });
+  assert.deepEqual(await lab.call("vm_create", { name: "web", image: "tiny" }, { key: "k1" }), made);
+  assert.equal(
+    (await lab.failure("vm_create", { name: "db", image: "tiny" }, { key: "k1" })).code,
+    "hv.conflict",
+  );
+  const { confirm } = await lab.plan("vm_delete", { vm: "web" });
+  const removed = await lab.call("vm_delete", { vm: "web" }, { confirm, key: "k2" });
+  assert.deepEqual(await lab.call("vm_delete", { vm: "web" }, { confirm, key: "k2" }), removed);
+});
+
+Deno.test("a long call answers with its operation, which can be waited for and cancelled", async () => {
+  await using lab = await open();
+  await lab.sandbox("a");
+  const surroundings = { signal: AbortSignal.timeout(20_000), progress: () => {} };
+  const request = { tool: "guest_exec", args: { vm: "a", argv: ["sleep", "300"] }, wait_s: 0.05 };
+  const answer = await lab.pipeline.call(request, surroundings);
+  assert.ok(answer.kind === "running");
+  assert.partialDeepStrictEqual(await lab.call("op_wait", { op: answer.op }, { wait_s: 0.05 }), {
+    state: "running",
+  });
+  await lab.call("op_cancel", { op: answer.op });
+  assert.partialDeepStrictEqual(await lab.call("op_wait", { op: answer.op }), {
+    state: "cancelled",
+    error: { code: "hv.cancelled" },
+  });
+  assert.equal((await lab.failure("op_cancel", { op: answer.op })).code, "hv.conflict");
+});
+
+Deno.test("without a store a change is refused, except one that frees something", async () => {
+  await using lab = await open();
+  await lab.running("web");
+  await Deno.writeTextFile(`${lab.root}/file`, "");
+  const driver = await lab.session.driver();
+  await using broken = await Lab.open({ openDriver: () => Promise.resolve(driver), image: "tiny" });
+  await Deno.writeTextFile(`${broken.root}/state`, "in the way");
+  assert.notEqual((await broken.failure("vm_create", { name: "db", image: "tiny" })).code, "hv.internal");
+  assert.partialDeepStrictEqual(await broken.call("vm_stop", { vm: "web", mode: "off" }), {
+    state: "off",
+    recorded: false,
+  });
+});
+
+Deno.test("a driver without a feature is named together with what it has", async () => {
+  const driver = new MemoryDriver({ features: ["vms"] });
+  await using lab = await Lab.open({ openDriver: () => Promise.resolve(driver), image: "tiny" });
+  const error = await lab.failure("sandbox_list");
+  assert.equal(error.code, "hv.unsupported");
+  assert.match(error.hint ?? "", /vms/);
+});
+
+Deno.test("sandboxes whose lease is over go with the next change", async () => {
+  let now = Date.now();
+  const driver = new MemoryDriver({ now: () => now });
+  await using lab = await Lab.open({ openDriver: () => Promise.resolve(driver), image: "tiny" });
+  await lab.sandbox("a");
+  now += 3_601_000;
+  assert.deepEqual(await lab.names(), ["a"]);
+  await lab.call("vm_create", { name: "web", image: "tiny" });
+  assert.deepEqual(await lab.names(), ["web"]);
+});
+
+Deno.test("unlisted tools are reached through read and call, with their own gates", async () => {
+  await using lab = await open("mcp");
+  await lab.call("vm_create", { name: "web", image: "tiny" });
+  assert.partialDeepStrictEqual(await lab.call("read", { tool: "hv_vm_get", args: { vm: "web" } }), {
+    name: "web",
+  });
+  assert.equal((await lab.failure("read", { tool: "vm_delete", args: { vm: "web" } })).code, "hv.usage");
+  assert.equal(
+    (await lab.failure("call", { tool: "vm_delete", args: { vm: "web" } })).code,
+    "hv.plan_required",
+  );
+  const { confirm } = await lab.plan("vm_delete", { vm: "web" });
+  await lab.call("call", { tool: "vm_delete", args: { vm: "web" } }, { confirm });
+  assert.deepEqual(await lab.names(), []);
+});

@@ -1,0 +1,59 @@
+/** The QEMU guest agent as a way into a guest. */
+
+import { HvError } from "../../base/errors.ts";
+import type { GuestChannel } from "../../guest/channel.ts";
+import type { Host } from "../../host/host.ts";
+import { refused } from "./agent_errors.ts";
+import { execThroughAgent } from "./agent_exec.ts";
+import { readGuestFile, writeGuestFile } from "./agent_files.ts";
+import { type AgentAddress, AgentLink } from "./agent_link.ts";
+
+export type { AgentAddress } from "./agent_link.ts";
+
+/** How long one ping may go unanswered before the conversation is begun anew. */
+const PING_LIMIT_MS = 5_000;
+
+/** All channels of this process to one socket share a connection, since the agent pauses after each. */
+const links = new WeakMap<Host, Map<string, AgentLink>>();
+
+/**
+ * Opens a channel through the agent that listens on `socket`. Nothing is connected before the first call, and
+ * calls may overlap. Commands and files need a Linux guest with /bin/sh; others answer `hv.unsupported`.
+ */
+export function openAgentChannel(address: AgentAddress): GuestChannel {
+  const { host: { clock } } = address;
+  const link = linkFor(address);
+  return {
+    name: "agent",
+    ping: (signal) => ping(link, signal),
+    exec: (command, sinks, signal) => execThroughAgent(link, clock, command, sinks, signal),
+    writeFile: (path, feed, options, signal) => writeGuestFile(link, clock, path, feed, options, signal),
+    readFile: (path, sink, signal) => readGuestFile(link, clock, path, sink, signal),
+    close: () => link.close(),
+  };
+}
+
+/** The connection behind the channels to one agent, for requests that a channel has no words for. */
+export function linkFor(address: AgentAddress): AgentLink {
+  const ofHost = links.get(address.host) ?? new Map<string, AgentLink>();
+  links.set(address.host, ofHost);
+  const known = ofHost.get(address.socket);
+  if (known !== undefined) return known;
+  const link = new AgentLink(address);
+  ofHost.set(address.socket, link);
+  return link;
+}
+
+/** Waits as long as the signal allows: the question lies in the socket before the guest has booted. */
+async function ping(link: AgentLink, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    try {
+      const round = { signal, limitMs: PING_LIMIT_MS, patienceMs: Infinity };
+      const [answer] = await link.ask([{ name: "guest-ping" }], round);
+      if (!answer.ok) throw refused("guest-ping", answer);
+      return;
+    } catch (error) {
+      if (!(error instanceof HvError && error.code === "hv.guest_not_ready")) throw error;
+    }
+  }
+}

@@ -1,0 +1,201 @@
+/** Running a program in a guest through its agent: exact arguments, streams apart, nothing left behind. */
+
+import type { Clock } from "../../base/clock.ts";
+import { startDeadline } from "../../base/deadline.ts";
+import { HvError } from "../../base/errors.ts";
+import type { ByteSink, GuestCommand, GuestExit } from "../../guest/channel.ts";
+import { checkCommand, startArguments } from "./agent_arguments.ts";
+import { isUnreachable, refused } from "./agent_errors.ts";
+import { closeHandles, openHandles } from "./agent_handles.ts";
+import type { AgentLink } from "./agent_link.ts";
+import { GuestPipe } from "./agent_pipe.ts";
+import {
+  Pace,
+  type ProgramStatus,
+  readStatus,
+  runScript,
+  startScript,
+  statusCommand,
+} from "./agent_program.ts";
+import { END_PROGRAM, FIFO_FOLDERS, START_PROGRAM } from "./agent_scripts.ts";
+
+/** A shell needs a moment before its FIFOs are there. */
+const FIRST_LOOK_MS = 4;
+
+/** How long ending a program may take after the call that wanted it is over. */
+const END_LIMIT_MS = 20_000;
+
+/** Where a program's bytes go. */
+export interface Sinks {
+  stdout: ByteSink;
+  stderr: ByteSink;
+}
+
+/** There is no room for FIFOs in the folder that was tried. */
+class NoPlace extends Error {
+  override readonly name = "NoPlace";
+}
+
+/**
+ * Runs a program to its end. What its children write after it has ended is not waited for, since a daemon may
+ * keep the streams for ever; they then meet a closed pipe.
+ */
+export async function execThroughAgent(
+  link: AgentLink,
+  clock: Clock,
+  command: GuestCommand,
+  sinks: Sinks,
+  signal: AbortSignal,
+): Promise<GuestExit> {
+  checkCommand(command);
+  let reason: unknown;
+  for (const folder of FIFO_FOLDERS) {
+    try {
+      const base = `${folder}/.hvlab-${crypto.randomUUID()}`;
+      const pid = await startScript(link, START_PROGRAM, startArguments(base, command), signal);
+      return await new GuestProgram(link, clock, pid, base).follow(command, sinks, signal);
+    } catch (error) {
+      if (!(error instanceof NoPlace)) throw error;
+      reason = error.message;
+    }
+  }
+  throw new HvError(
+    "hv.unsupported",
+    `The guest has no folder for a program's streams: tried ${FIFO_FOLDERS.join(", ")}`,
+    { hint: "Make /tmp writable in the guest", context: { reason: String(reason) } },
+  );
+}
+
+/** One started program, with the FIFOs that its streams go through. */
+class GuestProgram {
+  readonly #link: AgentLink;
+  readonly #clock: Clock;
+  readonly #pid: number;
+  readonly #base: string;
+  readonly #handles: number[] = [];
+  #exit: GuestExit | undefined;
+
+  constructor(link: AgentLink, clock: Clock, pid: number, base: string) {
+    this.#link = link;
+    this.#clock = clock;
+    this.#pid = pid;
+    this.#base = base;
+  }
+
+  async follow(command: GuestCommand, sinks: Sinks, signal: AbortSignal): Promise<GuestExit> {
+    let reachable = true;
+    try {
+      const { out, err } = await this.#open(command, signal);
+      const pace = new Pace(this.#clock);
+      for (;;) {
+        // In this order: what is inside once the program is seen to have ended is all that it wrote.
+        const round = [statusCommand(this.#pid), out.probe, err.probe] as const;
+        const [status, anyOut, anyErr] = await this.#link.ask(round, { signal, changes: true });
+        this.#exit ??= readStatus(this.#pid, status).exit;
+        const fromOut = await out.drain(anyOut, sinks.stdout, signal);
+        const fromErr = await err.drain(anyErr, sinks.stderr, signal);
+        const empty = fromOut.empty && fromErr.empty;
+        if (this.#exit !== undefined && empty) return this.#exit;
+        if (fromOut.bytes + fromErr.bytes > 0) pace.reset();
+        if (empty) await pace.wait(signal);
+      }
+    } catch (error) {
+      reachable = !isUnreachable(error);
+      if (this.#exit !== undefined || !reachable) throw error;
+      throw await this.#end(error);
+    } finally {
+      if (reachable) await closeHandles(this.#link, this.#clock, this.#handles);
+    }
+  }
+
+  /** Opens the FIFOs as soon as they are there. Opening the last one lets the program begin. */
+  async #open(command: GuestCommand, signal: AbortSignal): Promise<{ out: GuestPipe; err: GuestPipe }> {
+    const pace = new Pace(this.#clock, FIRST_LOOK_MS);
+    for (;;) {
+      await pace.wait(signal);
+      // "r+" never waits. "r" does not either, because the same FIFO is open for writing by then.
+      const [first] = await openHandles(this.#link, this.#handles, [this.#fifo("o", "r+")]);
+      if (first?.ok) return await this.#openOthers();
+      const status = await this.#look(signal);
+      if (status.exit === undefined) continue;
+      this.#exit = status.exit;
+      throw setupFailure(status, command);
+    }
+  }
+
+  async #openOthers(): Promise<{ out: GuestPipe; err: GuestPipe }> {
+    const files = [this.#fifo("o", "r"), this.#fifo("e", "r+"), this.#fifo("e", "r"), this.#fifo("i", "r+")];
+    const answers = await openHandles(this.#link, this.#handles, files);
+    const [outWriter, outReader, errWriter, errReader] = this.#handles;
+    for (const answer of answers) if (!answer.ok) throw refused("guest-file-open", answer);
+    if (
+      outWriter === undefined || outReader === undefined || errWriter === undefined || errReader === undefined
+    ) throw new HvError("hv.internal", "The guest agent gave no handles");
+    return {
+      out: new GuestPipe(this.#link, { writer: outWriter, reader: outReader }),
+      err: new GuestPipe(this.#link, { writer: errWriter, reader: errReader }),
+    };
+  }
+
+  #fifo(ending: string, mode: string): { path: string; mode: string } {
+    return { path: `${this.#base}.${ending}`, mode };
+  }
+
+  async #look(signal: AbortSignal): Promise<ProgramStatus> {
+    const [answer] = await this.#link.ask([statusCommand(this.#pid)], { signal, changes: true });
+    return readStatus(this.#pid, answer);
+  }
+
+  /** Ends the program with all its children; gives the error to throw, which says whether that succeeded. */
+  async #end(error: unknown): Promise<unknown> {
+    using limit = startDeadline(this.#clock, END_LIMIT_MS);
+    let ended = false;
+    try {
+      const args = [String(this.#pid), this.#base];
+      const { exit } = await runScript(this.#link, this.#clock, END_PROGRAM, args, limit.signal);
+      ended = exit.exit_code === 0;
+      await this.#look(limit.signal);
+    } catch {
+      // What counts is the failure that led here; `guest_program_ended` tells how far this came.
+    }
+    if (!(error instanceof HvError)) return error;
+    return error.withContext({ guest_pid: this.#pid, guest_program_ended: ended });
+  }
+}
+
+/** The word that our script left, in the codes of hvlab. */
+function setupFailure({ exit, stdout, stderr }: ProgramStatus, { argv, cwd = "" }: GuestCommand): Error {
+  const [program = ""] = argv;
+  const context = { program, ...(stderr === "" ? {} : { guest_stderr: stderr }) };
+  switch (stdout) {
+    case "cwd":
+      return new HvError("hv.not_found", `There is no folder "${cwd}" in the guest to start in`, {
+        hint: "Make it first, or name another --cwd",
+        context: { ...context, path: cwd },
+      });
+    case "program":
+      return new HvError("hv.not_found", `There is no program "${program}" in the guest`, {
+        hint: "Check its name and the PATH of the guest; built-in words of a shell need `sh -c`",
+        context,
+      });
+    case "executable":
+      return new HvError("hv.not_found", `"${program}" in the guest is not executable`, {
+        hint: "Make it executable, or name its interpreter as the program",
+        context,
+      });
+    case "place":
+      return new NoPlace(stderr);
+    case "mkfifo":
+    case "rm":
+    case "setsid":
+      return new HvError("hv.unsupported", `The guest has no "${stdout}", which running programs needs`, {
+        hint: "Install busybox, or coreutils and util-linux, in the guest",
+        context: { ...context, missing: stdout },
+      });
+    default:
+      return new HvError("hv.io", `The guest's shell could not start "${program}"`, {
+        hint: "Look at what it said in the context",
+        context: { ...context, exit_code: exit?.exit_code ?? null, signal: exit?.signal ?? null },
+      });
+  }
+}

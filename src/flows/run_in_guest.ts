@@ -1,0 +1,55 @@
+/** Running a program in a guest, whichever way leads there. */
+
+import { BoundedBytes } from "../base/bounded_bytes.ts";
+import type { Clock } from "../base/clock.ts";
+import type { ExecResult } from "../contract/guest.ts";
+import type { ByteSink, GuestChannel, GuestCommand } from "../guest/channel.ts";
+
+/** How much of each stream the result keeps, in bytes: from its beginning and from its end. */
+export interface OutputLimits {
+  head: number;
+  tail: number;
+}
+
+/** Enough for a person and for a model; a door that passes bytes through sees all of them. */
+export const OUTPUT_LIMITS: OutputLimits = { head: 128 * 1024, tail: 128 * 1024 };
+
+export interface RunOptions {
+  limits?: OutputLimits;
+  /** Where all bytes go as they come, beside the result. */
+  sinks?: { stdout: ByteSink; stderr: ByteSink } | undefined;
+  signal: AbortSignal;
+  clock: Clock;
+}
+
+/** Runs a program to its end. Any exit code or signal is a result; memory stays flat however much it prints. */
+export async function runInGuest(
+  channel: GuestChannel,
+  command: GuestCommand,
+  { limits = OUTPUT_LIMITS, sinks, signal, clock }: RunOptions,
+): Promise<ExecResult> {
+  const kept = { stdout: new BoundedBytes(limits), stderr: new BoundedBytes(limits) };
+  const sinkFor = (stream: "stdout" | "stderr"): ByteSink => async (bytes) => {
+    kept[stream].push(bytes);
+    await sinks?.[stream](bytes);
+  };
+  const started = clock.monotonic();
+  const exit = await channel.exec(command, { stdout: sinkFor("stdout"), stderr: sinkFor("stderr") }, signal);
+  const duration = clock.monotonic() - started;
+  const stdout = kept.stdout.toText();
+  const stderr = kept.stderr.toText();
+  const dropped = stdout.dropped + stderr.dropped;
+  return {
+    exit_code: exit.exit_code,
+    ...(exit.signal === null ? {} : { signal: exit.signal }),
+    stdout: stdout.text,
+    stderr: stderr.text,
+    ...(stdout.base64 === undefined ? {} : { stdout_base64: stdout.base64 }),
+    ...(stderr.base64 === undefined ? {} : { stderr_base64: stderr.base64 }),
+    stdout_bytes: stdout.total,
+    stderr_bytes: stderr.total,
+    ...(dropped === 0 ? {} : { truncated: true, dropped_bytes: dropped }),
+    duration_ms: Math.round(duration),
+    channel: channel.name,
+  };
+}

@@ -1,0 +1,173 @@
+/** Waiting until a VM has come as far as asked; each level is proved by a fresh look. */
+
+import type { Clock } from "../base/clock.ts";
+import { HvError } from "../base/errors.ts";
+import type { Progress } from "../contract/operation.ts";
+import type { ReadinessLevel, Vm, VmState } from "../contract/vm.ts";
+import type { Driver } from "../drivers/driver.ts";
+import { openChannel } from "./open_channel.ts";
+
+export interface WaitOptions {
+  /** Ends the wait; its reason is what the wait rejects with. */
+  signal: AbortSignal;
+  clock: Clock;
+  progress: (progress: Progress) => void;
+}
+
+/** Between two looks at a VM: short beside any change of its state, long beside the look itself. */
+const LOOK_MS = 100;
+
+/** Between two looks while the guest's own answer is awaited: they only find out that it will not come. */
+const LOOK_ASIDE_MS = 500;
+
+/** States that a machine leaves without being asked. */
+const PASSING: ReadonlySet<VmState> = new Set<VmState>([
+  "starting",
+  "resetting",
+  "merging",
+  "pausing",
+  "unknown",
+]);
+
+/**
+ * Waits for a level and gives the VM as it was seen then. A VM that cannot come there by itself fails at once:
+ * `hv.conflict` with the states wanted and found, or `hv.guest_crashed`. On a passed limit the `hv.timeout` of
+ * the signal says what was wanted, what was seen last, and how long the wait was.
+ */
+export async function waitUntil(
+  driver: Driver,
+  id: string,
+  level: ReadinessLevel,
+  { signal, clock, progress }: WaitOptions,
+): Promise<Vm> {
+  const started = clock.monotonic();
+  let seen: Vm | undefined;
+  const look = async (): Promise<Vm> => {
+    const vm = await driver.vms.get(id, signal);
+    if (vm.state !== seen?.state) progress({ message: `waiting for ${level}, the VM is ${vm.state}` });
+    return seen = vm;
+  };
+  try {
+    return await reach(driver, level, look, clock, signal);
+  } catch (error) {
+    if (!signal.aborted || !(error instanceof HvError) || error.code !== "hv.timeout") throw error;
+    const waited = Math.round((clock.monotonic() - started) / 100) / 10;
+    const state = seen?.state ?? "unknown";
+    throw new HvError(
+      "hv.timeout",
+      `The VM has not reached "${level}": it is ${state}, waited ${waited} s`,
+      {
+        hint: "Wait longer with --timeout, or read the VM's serial log to see what it does",
+        context: { ...error.context, vm: id, wanted: level, found: state, waited_s: waited },
+        cause: error,
+      },
+    );
+  }
+}
+
+async function reach(
+  driver: Driver,
+  level: ReadinessLevel,
+  look: () => Promise<Vm>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Vm> {
+  switch (level) {
+    case "running":
+      return await poll(
+        look,
+        clock,
+        signal,
+        ({ state }) => state === "running",
+        (vm) => refuseEnd(vm, level),
+      );
+    case "off":
+      return await poll(look, clock, signal, ({ state }) => state === "off" || state === "saved");
+    case "crash":
+      return await poll(look, clock, signal, ({ state }) => state === "crashed", (vm) => {
+        if (vm.state === "off" || vm.state === "saved") throw conflict(vm, "a running guest");
+      });
+    case "heartbeat":
+      return await awaitHeartbeat(driver, look, clock, signal);
+    case "address":
+    case "login":
+      throw new HvError("hv.unsupported", `The driver "${driver.name}" cannot wait for "${level}" yet`, {
+        hint: "Wait for running, heartbeat, off or crash",
+        context: { wanted: level, driver: driver.name },
+      });
+  }
+}
+
+/** Looks until the VM is as wanted; `refuse` throws for a state from which it never will be. */
+async function poll(
+  look: () => Promise<Vm>,
+  clock: Clock,
+  signal: AbortSignal,
+  isThere: (vm: Vm) => boolean,
+  refuse: (vm: Vm) => void = () => {},
+): Promise<Vm> {
+  for (;;) {
+    signal.throwIfAborted();
+    const vm = await look();
+    if (isThere(vm)) return vm;
+    refuse(vm);
+    await clock.sleep(LOOK_MS, signal);
+  }
+}
+
+/**
+ * Asks the guest once and leaves the question with it, so that its first sign of life is the answer; looks at the
+ * machine aside meanwhile.
+ */
+async function awaitHeartbeat(
+  driver: Driver,
+  look: () => Promise<Vm>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Vm> {
+  const refuse = (vm: Vm): void => refuseEnd(vm, "heartbeat");
+  const vm = await poll(look, clock, signal, ({ state }) => state === "running", refuse);
+  const either = new AbortController();
+  const both = AbortSignal.any([signal, either.signal]);
+  const watch = async (): Promise<never> => {
+    for (;;) {
+      await clock.sleep(LOOK_ASIDE_MS, both);
+      const now = await look();
+      if (now.state !== "running") refuse(now);
+    }
+  };
+  const watching = watch();
+  const asked = openChannel(driver, vm).ping(both);
+  try {
+    await Promise.race([asked, watching]);
+  } finally {
+    either.abort();
+    await Promise.allSettled([asked, watching]);
+  }
+  return await look();
+}
+
+function refuseEnd(vm: Vm, level: ReadinessLevel): void {
+  if (vm.state === "running" || PASSING.has(vm.state)) return;
+  if (vm.state !== "crashed") throw conflict(vm, level);
+  throw new HvError(
+    "hv.guest_crashed",
+    `The guest of "${vm.name}" has crashed while "${level}" was awaited`,
+    {
+      hint: "Read its serial log for the last words, then restart the VM",
+      context: {
+        vm: vm.id,
+        wanted: level,
+        found: vm.state,
+        ...(vm.state_reason === undefined ? {} : { reason: vm.state_reason }),
+      },
+    },
+  );
+}
+
+function conflict(vm: Vm, wanted: string): HvError {
+  return new HvError("hv.conflict", `The VM "${vm.name}" is ${vm.state}: wanted "${wanted}"`, {
+    hint: vm.state === "paused" ? "Resume it with `hvlab vm resume`" : "Start it with `hvlab vm start`",
+    context: { vm: vm.id, wanted, found: vm.state },
+  });
+}

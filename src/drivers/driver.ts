@@ -6,9 +6,10 @@ import type { Loss } from "../contract/plan.ts";
 import type { Progress } from "../contract/operation.ts";
 import type { Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import type { TemplateAbilities } from "./template_abilities.ts";
 
 /** Abilities that not every driver has. A tool names the one that it needs; the pipeline answers `hv.unsupported` without it. */
-export type Feature = "vms" | "images" | "sandboxes" | "guest";
+export type Feature = "vms" | "images" | "sandboxes" | "templates" | "guest";
 
 /** What every changing method gets: the end of its time and a place for progress. */
 export interface CallScope {
@@ -95,6 +96,8 @@ export interface Driver {
   readonly sandboxes?: SandboxAbilities;
   /** Present when `features` has `images`. */
   readonly images?: ImageAbilities;
+  /** Present when `features` has `templates`. */
+  readonly templates?: TemplateAbilities;
 
   /** The ways into a VM's guest that this driver brings, best first. */
   channels(vm: Vm): GuestChannel[];

@@ -2,10 +2,12 @@
 
 import { HvError } from "../base/errors.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
+import type { TemplateAbilities } from "../drivers/template_abilities.ts";
 
 interface OptionalAbilities {
   images: ImageAbilities;
   sandboxes: SandboxAbilities;
+  templates: TemplateAbilities;
 }
 
 /** A driver's ability; `hv.unsupported` when it has none. */

@@ -20,6 +20,7 @@ import { lossesOf, removeVm } from "./removal.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { stopVm } from "./stop.ts";
+import { templateAbilities } from "./templates/abilities.ts";
 
 /** Opens the driver. Touches nothing on the host by itself. */
 export function openQemuDriver(context: QemuContext): Driver {
@@ -101,10 +102,11 @@ export function openQemuDriver(context: QemuContext): Driver {
 
   return {
     name: "qemu",
-    features: new Set<Feature>(["vms", "images", "sandboxes", "guest"]),
+    features: new Set<Feature>(["vms", "images", "sandboxes", "templates", "guest"]),
     vms,
     sandboxes: sandbox,
     images,
+    templates: templateAbilities(context),
     channels,
     crash,
     diagnose: (signal) => diagnose(context, signal),

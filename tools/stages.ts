@@ -21,8 +21,11 @@ interface Stage {
   run: () => Promise<StageResult>;
 }
 
-/** A failed stage's output is cut in its middle beyond this length. */
-const SHOWN_CHARACTERS = 40_000;
+/** A failed stage shows at most this much of its output. */
+const SHOWN_CHARACTERS = 30_000;
+
+/** A folder of tests that takes longer than this hangs. */
+const TEST_LIMIT_MS = 10 * 60_000;
 
 const CHECKS: readonly Stage[] = [
   check("format", ["fmt", "--check", "--quiet"]),
@@ -90,7 +93,7 @@ async function runTests(folder: string): Promise<StageResult> {
       `--junit-path=${report}`,
       ...(folder === "unit" ? ["--parallel"] : []),
       `tests/${folder}`,
-    ]);
+    ], { limitMs: TEST_LIMIT_MS });
     const { counts, skipped } = readCounts(await Deno.readTextFile(report));
     // A file that cannot be loaded ends the run with a failure that no report counts.
     if (code !== 0 && counts.failed === 0) counts.failed = 1;
@@ -105,23 +108,22 @@ async function runTests(folder: string): Promise<StageResult> {
   }
 }
 
-async function runStage({ name, run }: Stage): Promise<Counts> {
-  const start = performance.now();
-  const { counts, notes, output } = await run();
-  const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  const numbers = name.startsWith("tests/") ? `: ${closingLine(counts)}` : "";
-  console.log(`${counts.failed === 0 ? "ok    " : "FAILED"} ${name}${numbers} (${seconds} s)`);
-  for (const note of notes) console.log(`       ${note}`);
-  if (counts.failed > 0) console.log(shorten(output.trimEnd()));
-  return counts;
+/** The part of a test run's output that tells of failures; all of it when the run did not get that far. */
+function whatFailed(output: string): string {
+  const start = output.indexOf("\n ERRORS \n");
+  return start < 0 ? output : output.slice(start);
 }
 
-function shorten(text: string): string {
-  if (text.length <= SHOWN_CHARACTERS) return text;
-  const half = SHOWN_CHARACTERS / 2;
-  return `${text.slice(0, half)}\n... ${text.length - SHOWN_CHARACTERS} characters left out ...\n${
-    text.slice(-half)
-  }`;
+async function runStage({ name, run }: Stage): Promise<Counts> {
+  const start = performance.now();
+  await Deno.stdout.write(new TextEncoder().encode(`${name} ... `));
+  const { counts, notes, output } = await run();
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  const numbers = name.startsWith("tests/") ? `, ${closingLine(counts)}` : "";
+  console.log(`${counts.failed === 0 ? "ok" : "FAILED"}${numbers} (${seconds} s)`);
+  for (const note of notes) console.log(`    ${note}`);
+  if (counts.failed > 0) console.log(output.trim().slice(-SHOWN_CHARACTERS));
+  return counts;
 }
 
 function closingLine({ passed, failed, skipped }: Counts): string {

@@ -101,7 +101,7 @@ async function runTests(folder: string): Promise<StageResult> {
     return {
       counts,
       notes: [...notes, ...skipped.map((name) => `skipped: ${name}`)],
-      output: stdout + stderr,
+      output: whatFailed(stdout) + stderr,
     };
   } finally {
     await Deno.remove(report);

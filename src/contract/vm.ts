@@ -82,3 +82,23 @@ export const Removed = z.object({
   warnings: z.optional(z.array(z.string())),
 });
 export type Removed = z.infer<typeof Removed>;
+
+/** What `configure` changes; a field that is left out stays. */
+export const VmChange = z.object({
+  memory_mb: z.optional(z.int()),
+  cpus: z.optional(z.int()),
+});
+export type VmChange = z.infer<typeof VmChange>;
+
+/** Something that happened to a VM. */
+export const VmEvent = z.object({
+  /** Rises with every event of this state folder. */
+  seq: z.int(),
+  at: z.string(),
+  vm: z.string(),
+  /** `started`, `stopped`, `paused`, `resumed`, `reset`, `crashed`, `io_error`, `expired`, ... */
+  event: z.string(),
+  /** What the provider said, such as the reason of a stop or the arguments of a crash. */
+  details: z.record(z.string(), z.unknown()),
+});
+export type VmEvent = z.infer<typeof VmEvent>;

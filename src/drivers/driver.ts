@@ -7,9 +7,19 @@ import type { Progress } from "../contract/operation.ts";
 import type { Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
 import type { GuestChannel } from "../guest/channel.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
+import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
+import type { PauseAbilities } from "./vm_extras.ts";
 
 /** Abilities that not every driver has. A tool names the one that it needs; the pipeline answers `hv.unsupported` without it. */
-export type Feature = "vms" | "images" | "sandboxes" | "templates" | "guest";
+export type Feature =
+  | "vms"
+  | "images"
+  | "sandboxes"
+  | "templates"
+  | "guest"
+  | "pause"
+  | "checkpoints"
+  | "checkpoints.memory";
 
 /** What every changing method gets: the end of its time and a place for progress. */
 export interface CallScope {
@@ -98,6 +108,10 @@ export interface Driver {
   readonly images?: ImageAbilities;
   /** Present when `features` has `templates`. */
   readonly templates?: TemplateAbilities;
+  /** Present when `features` has `checkpoints`; with `checkpoints.memory` they can hold memory. */
+  readonly checkpoints?: CheckpointAbilities;
+  /** Present when `features` has `pause`. */
+  readonly pause?: PauseAbilities;
 
   /** The ways into a VM's guest that this driver brings, best first. */
   channels(vm: Vm): GuestChannel[];

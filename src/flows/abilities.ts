@@ -1,13 +1,17 @@
 /** Abilities that not every driver has. */
 
 import { HvError } from "../base/errors.ts";
+import type { CheckpointAbilities } from "../drivers/checkpoint_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
 import type { TemplateAbilities } from "../drivers/template_abilities.ts";
+import type { PauseAbilities } from "../drivers/vm_extras.ts";
 
 interface OptionalAbilities {
   images: ImageAbilities;
   sandboxes: SandboxAbilities;
   templates: TemplateAbilities;
+  checkpoints: CheckpointAbilities;
+  pause: PauseAbilities;
 }
 
 /** A driver's ability; `hv.unsupported` when it has none. */

@@ -6,6 +6,7 @@ import type { Vm } from "../../contract/vm.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
 import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
 import { openAgentChannel } from "./agent.ts";
+import { openCheckpoints } from "./checkpoints/abilities.ts";
 import type { QemuContext } from "./context.ts";
 import { makeVm } from "./creation.ts";
 import { diagnose } from "./diagnose.ts";
@@ -15,6 +16,7 @@ import { getImage, listImages } from "./images.ts";
 import { startVm } from "./instance.ts";
 import { asVm, observe } from "./observe.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
+import { openPause } from "./pause.ts";
 import { type VmRecord, VmRecords } from "./records.ts";
 import { lossesOf, removeVm } from "./removal.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
@@ -102,11 +104,22 @@ export function openQemuDriver(context: QemuContext): Driver {
 
   return {
     name: "qemu",
-    features: new Set<Feature>(["vms", "images", "sandboxes", "templates", "guest"]),
+    features: new Set<Feature>([
+      "vms",
+      "images",
+      "sandboxes",
+      "templates",
+      "guest",
+      "pause",
+      "checkpoints",
+      "checkpoints.memory",
+    ]),
     vms,
     sandboxes: sandbox,
     images,
     templates: templateAbilities(context),
+    checkpoints: openCheckpoints(context, records),
+    pause: openPause(context, records),
     channels,
     crash,
     diagnose: (signal) => diagnose(context, signal),

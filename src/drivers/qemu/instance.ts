@@ -44,8 +44,9 @@ export async function startVm(
     await distrustKvm(context, `A guest stopped with an internal error of KVM: ${record.name}`);
     await endProcess(context, record, scope.signal);
   } else if (await settleSaved(context, records, record, seen, scope.signal)) return;
-  else if (seen.status !== undefined && UNBORN.has(seen.status)) await endProcess(context, record, scope.signal);
-  else if (seen.state === "running") return;
+  else if (seen.status !== undefined && UNBORN.has(seen.status)) {
+    await endProcess(context, record, scope.signal);
+  } else if (seen.state === "running") return;
   else if (seen.alive) throw notOff(record, seen);
   await forgetOldRuntime(context, record);
   await bringUp(context, records, id, scope);

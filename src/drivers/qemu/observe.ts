@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import { isPlainObject, type JsonValue } from "../../base/json.ts";
 import type { Vm } from "../../contract/vm.ts";
+import { memoryFile } from "./checkpoints/files.ts";
 import type { QemuContext } from "./context.ts";
 import { ProcessView, type QemuProcess, startTime } from "./identity.ts";
 import { askMonitor } from "./monitors.ts";
@@ -10,6 +11,7 @@ import type { QmpSession } from "./qmp.ts";
 import type { VmRecord } from "./records.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { type SeenState, stateOf } from "./states.ts";
+import { workOn } from "./vm_lock.ts";
 
 /** What was seen of one VM. */
 export interface Observation extends SeenState {
@@ -24,6 +26,9 @@ export interface Observation extends SeenState {
 /** A QEMU that has just been started opens its monitor within a fraction of a second; `ps` counts in seconds. */
 const STARTING_MS = 5_000;
 
+/** What the holder of a VM's lock does while its machine cannot answer. */
+const SAVING: ReadonlySet<string> = new Set(["saving", "checkpointing"]);
+
 /** Looks at a VM. Never throws for what it sees; only the signal ends it. */
 export async function observe(
   context: QemuContext,
@@ -33,7 +38,7 @@ export async function observe(
 ): Promise<Observation> {
   const runtime = new RuntimeFolder(record.runtime);
   if (record.last_start === undefined && await context.host.files.stat(runtime.path) === undefined) {
-    return { state: "off", alive: false };
+    return await atRest(context, record);
   }
   let silent: string | undefined;
   let stranger = false;
@@ -76,10 +81,12 @@ async function observeProcess(
   }
   if (process === undefined) {
     if (stranger && silent !== undefined) return { state: "unknown", alive: true, reason: silent };
-    return { state: "off", alive: false };
+    return await atRest(context, record);
   }
   const { pid } = process;
   if (silent !== undefined) {
+    // While memory is written to disk the whole of QEMU stands still.
+    if (SAVING.has(await workOn(context, record.id) ?? "")) return { state: "saving", alive: true, pid };
     return { state: "unknown", alive: true, pid, reason: `${silent}; process ${pid} is alive` };
   }
   const started = startTime(process);
@@ -92,6 +99,13 @@ async function observeProcess(
     pid,
     reason: `Its monitor socket is gone, while process ${pid} is alive`,
   };
+}
+
+/** A VM without a process is off, unless its memory waits on disk. */
+async function atRest(context: QemuContext, { id, saved }: VmRecord): Promise<Observation> {
+  const isSaved = saved?.phase === "saved" &&
+    await context.host.files.stat(memoryFile(context, id, saved.tag)) !== undefined;
+  return { state: isSaved ? "saved" : "off", alive: false };
 }
 
 /** The VM as the contract shows it. */

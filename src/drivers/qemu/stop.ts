@@ -3,6 +3,7 @@
 import { HvError, toHvError } from "../../base/errors.ts";
 import type { StopMode } from "../../contract/vm.ts";
 import type { CallScope } from "../driver.ts";
+import { forgetSaved, saveVm } from "./checkpoints/saved.ts";
 import type { QemuContext } from "./context.ts";
 import { askGuestToShutDown } from "./guest_shutdown.ts";
 import { askMonitor } from "./monitors.ts";
@@ -18,7 +19,7 @@ const LOOK_AGAIN_MS = 50;
 const ASK_AGAIN_MS = 1_000;
 
 /**
- * Brings a VM to `off` and returns once it is there; on a VM that is off it does nothing. `shutdown` and `button`
+ * Brings a VM to `off` or `saved` and returns once it is there; on a VM that is off it does nothing. `shutdown` and `button`
  * wait for the guest as long as the signal allows and never do more than ask.
  */
 export async function stopVm(
@@ -29,15 +30,10 @@ export async function stopVm(
   scope: CallScope,
 ): Promise<void> {
   const record = await records.get(id);
-  if (mode === "save") {
-    throw new HvError("hv.unsupported", "The QEMU driver cannot save a VM's memory yet", {
-      hint: "Use --mode shutdown or --mode off",
-      context: { vm: id, mode },
-    });
-  }
+  if (mode === "save") return await saveVm(context, records, id, scope);
   if (mode === "off") return await cutPower(context, records, id, scope);
   const seen = await observe(context, record, scope.signal);
-  if (seen.alive) {
+  if (seen.alive || seen.state === "saved") {
     refuseDeafGuest(record, seen);
     scope.progress({ message: "Asking the guest to shut down" });
     const ask = (): Promise<boolean> =>
@@ -63,6 +59,7 @@ async function cutPower(
     await endProcess(context, record, scope.signal);
   }
   await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
+  await forgetSaved(context, records, id, false, scope.signal);
 }
 
 /** A guest that does not run cannot hear a request; waiting for it would only use up the caller's time. */

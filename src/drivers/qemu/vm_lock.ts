@@ -7,7 +7,16 @@ import type { Lock } from "../../host/locks.ts";
 import type { QemuContext } from "./context.ts";
 
 /** What a holder does with the VM, as others see it. */
-export type LockedWork = "starting" | "stopping" | "removing" | "making";
+export type LockedWork =
+  | "starting"
+  | "stopping"
+  | "removing"
+  | "making"
+  | "saving"
+  | "pausing"
+  | "resuming"
+  | "checkpointing"
+  | "restoring";
 
 const NOTE_LIMIT_MS = 100;
 const NOTE_LOOK_MS = 2;
@@ -96,6 +105,14 @@ export async function waitForVmLock(
   const lock = await host.locks.take(path, signal);
   await note(host, path, work);
   return new VmLock(host, path, lock);
+}
+
+/** What another call is doing with the VM right now; `undefined` when none is. Makes no file. */
+export async function workOn({ host, state }: QemuContext, id: string): Promise<string | undefined> {
+  const path = lockPath({ state }, id);
+  if (await host.files.stat(path) === undefined) return undefined;
+  using lock = await host.locks.tryTake(path);
+  return lock === undefined ? await readNote(host, path) : undefined;
 }
 
 /** What the holder noted; it does so right after taking the lock, so an empty file is looked at again. */

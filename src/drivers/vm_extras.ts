@@ -1,0 +1,52 @@
+/** Groups of abilities with machines that not every driver has. Each stands for one feature. */
+
+import type { VmChange, VmEvent } from "../contract/vm.ts";
+import type { CallScope } from "./driver.ts";
+
+/** Feature `pause`. Wrong states are `hv.conflict` with what is wanted and found; being there already is success. */
+export interface PauseAbilities {
+  /** Halts the processors; memory stays where it is. Afterwards the state is exactly `paused`. */
+  pause(id: string, scope: CallScope): Promise<void>;
+  /** Lets a paused VM go on. */
+  resume(id: string, scope: CallScope): Promise<void>;
+}
+
+/** Feature `configure`. */
+export interface ConfigureAbilities {
+  /** Changes a VM. Answers which fields hold now and which at the next start. */
+  configure(
+    id: string,
+    change: VmChange,
+    scope: CallScope,
+  ): Promise<{ now: string[]; at_next_start: string[] }>;
+  /** Gives a VM another name; `hv.conflict` when it is taken. */
+  rename(id: string, name: string, scope: CallScope): Promise<void>;
+}
+
+/** Feature `copies`: VMs made of VMs. A failure leaves nothing behind. */
+export interface CopyAbilities {
+  /** Makes a new VM with the disks as they are now, never with memory. Answers its id. */
+  clone(id: string, name: string, scope: CallScope): Promise<string>;
+  /** Writes everything that the VM needs elsewhere into a new folder. Answers the files. */
+  export(id: string, folder: string, scope: CallScope): Promise<string[]>;
+  /** Makes a VM of an exported folder, which stays as it is. Answers its id. */
+  import(folder: string, name: string | undefined, scope: CallScope): Promise<string>;
+}
+
+/** Feature `adoption`: VMs that somebody else made. */
+export interface AdoptionAbilities {
+  /** Takes a running foreign VM under hvlab's names; `locator` is what the driver finds it by, on QEMU its monitor socket. */
+  adopt(locator: string, name: string, scope: CallScope): Promise<string>;
+  /** Forgets a VM and touches neither its process nor its disks. */
+  forget(id: string, scope: CallScope): Promise<void>;
+}
+
+/** Feature `events`. */
+export interface EventAbilities {
+  /** Events of one VM or of all, oldest first, that came after the given one. */
+  history(
+    id: string | undefined,
+    options: { after?: number; limit: number },
+    signal: AbortSignal,
+  ): Promise<VmEvent[]>;
+}

@@ -3,7 +3,9 @@
 import { HvError, toHvError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import { type OutputStream, ReaderGone } from "../host/terminal.ts";
+import { Pipeline } from "../tools/call.ts";
 import type { CallAnswer, CallSurroundings, Catalogue } from "../tools/dispatch.ts";
+import { Session } from "../tools/session.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ParsedCall } from "./arguments.ts";
 import { askForName, canAsk } from "./confirm.ts";
@@ -36,6 +38,9 @@ export interface Execution {
   call: ParsedCall;
 }
 
+/** A call that only reads may simply be killed in its first moments. */
+const READER_ALONE_MS = 100;
+
 /** What a tool uses that lies in the state folder. */
 const USES_STATE: ReadonlySet<string> = new Set(["driver", "vm", "store", "history", "dispatcher"]);
 
@@ -43,7 +48,7 @@ const USES_STATE: ReadonlySet<string> = new Set(["driver", "vm", "store", "histo
 export async function execute(execution: Execution): Promise<number> {
   const { screen, tool, call, host } = execution;
   const rules: ExitRules = { runsProgram: tool.runsProgram, bisect: call.args.bisect === true };
-  using interrupts = watchInterrupts(host.terminal);
+  using interrupts = watchInterrupts(host, tool.class === "R" ? { afterMs: READER_ALONE_MS } : {});
   const program = tool.runsProgram && !screen.json;
   const output = new CallOutput(execution, interrupts, program);
   try {
@@ -92,10 +97,6 @@ async function dispatch(
   const find = tool.uses.some((use) => USES_STATE.has(use)) ? findStateFolder : findUnusedStateFolder;
   const state = await find(settings, options);
   if (tool.without.length > 0) settings.host.permissions.drop(tool.without);
-  const [{ Session }, { Pipeline }] = await Promise.all([
-    import("../tools/session.ts"),
-    import("../tools/call.ts"),
-  ]);
   await using session = new Session({
     ...settings,
     state,

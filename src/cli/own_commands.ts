@@ -4,6 +4,7 @@ import { HvError } from "../base/errors.ts";
 import { suggest } from "../base/suggest.ts";
 import { VERSION } from "../base/version.ts";
 import { PROTOCOL_REVISIONS } from "../contract/protocol_revisions.ts";
+import { DRIVER_NAMES } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
 import { runtimeVersions } from "../host/runtime.ts";
 import type { Catalogue } from "../tools/dispatch.ts";
@@ -73,7 +74,6 @@ async function showVersion(call: OwnCall): Promise<number> {
   refuseAll("version", tokens);
   const settings = await loadSettings(surroundings, call.host, options, catalogue);
   const { host, config } = settings;
-  const { DRIVER_NAMES } = await import("../drivers/index.ts");
   const state = await findStateFolder(settings, options);
   const { deno, v8 } = runtimeVersions();
   const facts = {

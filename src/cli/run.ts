@@ -1,14 +1,12 @@
 /** From an argument vector to an exit code. */
 
-import { HvError, toHvError } from "../base/errors.ts";
+import { toHvError } from "../base/errors.ts";
 import { VERSION } from "../base/version.ts";
-import type { Host } from "../host/host.ts";
 import { ReaderGone } from "../host/terminal.ts";
-import type { Catalogue } from "../tools/dispatch.ts";
-import type { Tool } from "../tools/tool.ts";
 import { findCommand, OWN_COMMANDS, type OwnCommand } from "./commands.ts";
 import { failureCodeOf, READER_GONE } from "./exit_code.ts";
-import { type GlobalOptions, takeGlobals, wantsJson } from "./globals.ts";
+import { takeGlobals, wantsJson } from "./globals.ts";
+import type { Line } from "./run_tool.ts";
 import { Screen } from "./screen.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { type Token, tokenize } from "./tokens.ts";
@@ -46,17 +44,6 @@ async function runsProgram(tokens: readonly Token[], { loadCatalogue }: Surround
   }
 }
 
-/** A command line without its global flags, and all that a command may need. */
-interface Line {
-  tokens: Token[];
-  rest: string[] | undefined;
-  options: GlobalOptions;
-  host: Host;
-  screen: Screen;
-  surroundings: Surroundings;
-  catalogue: Catalogue;
-}
-
 async function runCommand(line: Line): Promise<number> {
   const { tokens, options, catalogue, screen } = line;
   if (options.help || tokens.length === 0 || isWord(tokens[0], "help")) {
@@ -70,38 +57,11 @@ async function runCommand(line: Line): Promise<number> {
     const { runOwnCommand } = await import("./own_commands.ts");
     return await runOwnCommand(own, { ...line, tokens: found.tokens });
   }
-  if (found.name === "plan") return await runPlan(line, found.tokens);
-  return await runTool(line, await catalogue.load(found.name), found.tokens);
-}
-
-async function runTool(line: Line, tool: Tool, tokens: readonly Token[]): Promise<number> {
-  const [{ parseCall }, { execute }] = await Promise.all([import("./arguments.ts"), import("./execute.ts")]);
-  return await execute({ ...line, tool, call: parseCall(tool, tokens, line.rest) });
-}
-
-/** `plan vm delete web`: the arguments are those of the planned command. */
-async function runPlan(line: Line, tokens: readonly Token[]): Promise<number> {
-  const { catalogue, rest } = line;
-  const [{ parseCall }, { execute }, plan] = await Promise.all([
-    import("./arguments.ts"),
-    import("./execute.ts"),
-    catalogue.load("plan"),
+  const [{ runPlan, runTool }, tool] = await Promise.all([
+    import("./run_tool.ts"),
+    catalogue.load(found.name),
   ]);
-  if (tokens.length === 0) {
-    throw new HvError("hv.usage", `"plan" needs the command that is to be planned`, {
-      hint: "Write it as hvlab plan NOUN VERB ..., for example hvlab plan vm delete web",
-    });
-  }
-  const found = findCommand(tokens, catalogue.names.filter((name) => name !== "plan"));
-  const target = await catalogue.load(found.name);
-  const { args, confirm } = parseCall(target, found.tokens, rest);
-  if (confirm !== undefined) {
-    throw new HvError("hv.usage", `"plan" makes the token that --confirm takes`, {
-      hint: "Leave --confirm out",
-      context: { tool: target.name },
-    });
-  }
-  return await execute({ ...line, tool: plan, call: { args: { tool: target.name, args } } });
+  return await (tool.name === "plan" ? runPlan : runTool)({ ...line, tokens: found.tokens }, tool);
 }
 
 function ownCommand(name: string): Exclude<OwnCommand, "help"> | undefined {

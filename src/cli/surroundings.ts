@@ -3,7 +3,8 @@
 import { HvError } from "../base/errors.ts";
 import { isAbsolutePath, joinPath } from "../base/paths.ts";
 import type { Config } from "../config/config.ts";
-import type { openDriver } from "../drivers/index.ts";
+import { loadConfig } from "../config/load.ts";
+import { DRIVER_NAMES, type openDriver } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
 import { StateFolder } from "../state/layout.ts";
 import type { Catalogue } from "../tools/dispatch.ts";
@@ -42,10 +43,6 @@ export async function loadSettings(
   options: GlobalOptions,
   catalogue: Catalogue,
 ): Promise<Settings> {
-  const [{ loadConfig }, { DRIVER_NAMES }] = await Promise.all([
-    import("../config/load.ts"),
-    import("../drivers/index.ts"),
-  ]);
   const config = await loadConfig(host, {
     known: { tools: catalogue.names, drivers: DRIVER_NAMES },
     ...(options.config === undefined ? {} : { path: options.config }),

@@ -1,35 +1,6 @@
 import assert from "node:assert/strict";
-import type { Clock } from "../../../src/base/clock.ts";
 import { ProgressLine } from "../../../src/cli/progress.ts";
-
-/** A clock whose sleepers wake when the test moves it. */
-class StepClock implements Clock {
-  #now = 0;
-  #sleepers: { at: number; wake: () => void }[] = [];
-
-  now(): number {
-    return this.#now;
-  }
-
-  monotonic(): number {
-    return this.#now;
-  }
-
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
-      this.#sleepers.push({ at: this.#now + milliseconds, wake: resolve });
-    });
-  }
-
-  async advance(milliseconds: number): Promise<void> {
-    this.#now += milliseconds;
-    const due = this.#sleepers.filter(({ at }) => at <= this.#now);
-    this.#sleepers = this.#sleepers.filter(({ at }) => at > this.#now);
-    for (const { wake } of due) wake();
-    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  }
-}
+import { StepClock } from "../../support/step_clock.ts";
 
 function start(columns = 80): { clock: StepClock; line: ProgressLine; written: string[] } {
   const clock = new StepClock();

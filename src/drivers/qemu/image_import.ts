@@ -51,6 +51,8 @@ export async function importImage(
   const [folder] = imageFolders(context);
   const lockPath = joinPath(context.state.locks, `image-${source.name}.lock`);
   using _lock = await takeName(context, source.name, lockPath);
+  await using cleaning = new UndoList();
+  cleaning.add("lock file", () => host.files.remove(lockPath));
   await refuseTaken(context, folder, source.name);
   await host.files.makeFolder(folder);
   await removeBrokenOff(context, folder, source.name);
@@ -73,7 +75,6 @@ export async function importImage(
   scope.signal.throwIfAborted();
   await host.files.rename(home, joinPath(folder, source.name));
   undo.keep();
-  await host.files.remove(lockPath);
   return await getImage(context, source.name);
 }
 

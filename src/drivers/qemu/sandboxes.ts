@@ -14,6 +14,7 @@ import { basisOf, startClone } from "./templates/clone.ts";
 import { coldStart, findTemplate } from "./templates/find.ts";
 import { takeStartSlot } from "./templates/locks.ts";
 import type { Template } from "./templates/record.ts";
+import { removeStaleLocks } from "./stale_locks.ts";
 import { makerLockPath, tryTakeVmLock } from "./vm_lock.ts";
 
 /** Why a sandbox may be removed. */
@@ -103,7 +104,7 @@ export class Sandboxes {
 
   /** Removes what has outlived its lease or its maker, and folders that no call is at work in any more. */
   async sweep(scope: CallScope): Promise<Removed[]> {
-    const { records, unfinished } = await this.#records.list();
+    const { records, damaged, unfinished } = await this.#records.list();
     const removed: Removed[] = [];
     for (const record of records) {
       if (await this.whyEnded(record) === undefined) continue;
@@ -114,6 +115,9 @@ export class Sandboxes {
       const id = unfinishedId(name);
       if (id !== undefined) await this.#sweepFolder(id, path);
     }
+    const unfinishedIds = unfinished.flatMap(({ name }) => unfinishedId(name) ?? []);
+    const known = [...records.map(({ id }) => id), ...damaged.map(({ name }) => name), ...unfinishedIds];
+    await removeStaleLocks(this.#context, new Set(known));
     return removed;
   }
 

@@ -157,3 +157,27 @@ Deno.test("a stray entry that leads out of the state folder is never followed", 
     );
     assert.equal(await Deno.readTextFile(`${host.root}/precious/file`), "keep me");
   }));
+
+Deno.test("lock files of VMs that never came to be are swept when they are old and nobody holds them", () =>
+  withQemu(async (bench) => {
+    const { context, host } = bench;
+    await bench.addVm();
+    const ids = [
+      "vm-aaaaaaaa-0000-4000-8000-000000000001",
+      "vm-aaaaaaaa-0000-4000-8000-000000000002",
+      OTHER_ID,
+      VM_ID,
+    ];
+    await Deno.mkdir(context.state.locks, { recursive: true });
+    const old = new Date(host.clock.now() - 120_000);
+    const paths = ids.map((id) => lockPath(context, id));
+    for (const path of paths) {
+      await Deno.writeTextFile(path, "making");
+      await Deno.utime(path, old, old);
+    }
+    const [, young = ""] = paths;
+    await Deno.utime(young, old, new Date(host.clock.now() - 1000));
+    using _held = await host.locks.take(lockPath(context, OTHER_ID));
+    await sandboxesOf(bench).sweep(bench.scope);
+    assert.deepEqual(paths.map(exists), [false, true, true, true]);
+  }));

@@ -25,6 +25,17 @@ export function uuidOf(id: string): string {
   return id.slice(id.indexOf("-") + 1).toLowerCase();
 }
 
+/** A new identifier of a checkpoint. */
+export function newCheckpointId(): string {
+  return `ckpt-${crypto.randomUUID()}`;
+}
+
+/** Reads `ckpt-<uuid>` or a bare uuid as an identifier of a checkpoint; any other text is a name. */
+export function parseCheckpointId(text: string): string | undefined {
+  const bare = text.startsWith("ckpt-") ? text.slice(5) : text;
+  return UUID.test(bare) ? `ckpt-${bare.toLowerCase()}` : undefined;
+}
+
 /** Reads `vm-<uuid>` or a bare uuid as an identifier of a virtual machine; any other text is a name. */
 export function parseVmId(text: string): string | undefined {
   const bare = text.startsWith("vm-") ? text.slice(3) : text;

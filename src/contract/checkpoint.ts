@@ -1,6 +1,17 @@
 /** Checkpoints: points that a VM can go back to. */
 
 import * as z from "zod/mini";
+import { VmName } from "./names.ts";
+
+/** A checkpoint's name: as free as a VM's. */
+export const CheckpointName = VmName;
+
+/** A checkpoint of a VM by its id, its bare uuid or its exact name. */
+export const CheckpointRef = z.string().check(
+  z.minLength(1),
+  z.maxLength(255),
+  z.describe("Checkpoint id or exact name"),
+);
 
 /** A checkpoint as the driver sees it now. `parent` is the checkpoint that was current when it was made. */
 export const Checkpoint = z.object({

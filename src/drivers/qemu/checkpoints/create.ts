@@ -1,6 +1,7 @@
 /** Making a checkpoint: what would prevent it is found first, and a failure leaves the VM as it was. */
 
 import { HvError } from "../../../base/errors.ts";
+import { newCheckpointId } from "../../../base/ids.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { CallScope } from "../../driver.ts";
 import type { QemuContext } from "../context.ts";
@@ -39,7 +40,7 @@ export async function createCheckpoint(
   if (seen.alive && seen.status === undefined) throw notSeen(record, seen);
   const monitor = seen.alive ? new VmMonitor(context, record) : undefined;
   await tidyUpSnapshots(context, record, book, monitor, scope.signal);
-  const id = `ckpt-${crypto.randomUUID()}`;
+  const id = newCheckpointId();
   await using undo = new UndoList();
   undo.add("snapshots", () => {
     const limit = AbortSignal.timeout(CLEANUP_LIMIT_MS);

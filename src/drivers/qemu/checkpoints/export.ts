@@ -26,7 +26,7 @@ export async function exportCheckpoint(
   records: VmRecords,
   vm: string,
   id: string,
-  folder: string,
+  target: string,
   { signal, progress }: CallScope,
 ): Promise<string[]> {
   const { files } = context.host;
@@ -35,15 +35,17 @@ export async function exportCheckpoint(
   const record = await records.get(vm);
   const checkpoint = findRecord(await readBook(context, vm), vm, id);
   await refuseIncomplete(context, vm, checkpoint);
-  if (await files.stat(folder) !== undefined) {
-    throw new HvError("hv.conflict", `Cannot export to "${folder}": it exists`, {
+  if (await files.stat(target) !== undefined) {
+    throw new HvError("hv.conflict", `Cannot export to "${target}": it exists`, {
       hint: "Name a folder that does not exist yet",
-      context: { path: folder, wanted: "absent", found: "present" },
+      context: { path: target, wanted: "absent", found: "present" },
     });
   }
   await using undo = new UndoList();
-  undo.add("folder", () => files.remove(folder));
-  await files.makeFolder(folder);
+  undo.add("folder", () => files.remove(target));
+  await files.makeFolder(target);
+  // A path that begins with a slash is nothing else to qemu-img: no option and no protocol.
+  const folder = await files.realPath(target);
   progress({ message: "Writing disks" });
   const disks = await exportDisks(context, checkpoint, vm, folder, signal);
   const boot = await exportBoot(context, record, folder, disks.length > 0);

@@ -1,0 +1,35 @@
+import { CheckpointRef } from "../../contract/checkpoint.ts";
+import { VmRef } from "../../contract/names.ts";
+import { Vm } from "../../contract/vm.ts";
+import { abilityOf } from "../../flows/abilities.ts";
+import { findCheckpoint } from "../../flows/find_checkpoint.ts";
+import { defineTool } from "../tool.ts";
+
+/** Brings a VM back to a checkpoint; what it holds now and no checkpoint holds is lost. */
+export default defineTool({
+  name: "checkpoint_restore",
+  family: "checkpoint",
+  class: "D",
+  summary: "Bring a VM back to a checkpoint; its present state is lost",
+  input: { vm: VmRef, checkpoint: CheckpointRef },
+  positional: ["vm", "checkpoint"],
+  output: Vm,
+  uses: ["driver", "vm"],
+  feature: "checkpoints",
+  timed: true,
+  async plan({ checkpoint }, { driver, vm, signal }) {
+    const found = await findCheckpoint(driver, vm, checkpoint, signal);
+    return {
+      summary:
+        `Bring the VM "${vm.name}", which is ${vm.state}, back to the checkpoint "${found.name}"; it is ${found.restores_to} afterwards`,
+      losses: await abilityOf(driver, "checkpoints").losses(vm.id, found.id, signal),
+      fingerprint: { id: vm.id, state: vm.state, pid: vm.pid ?? null, checkpoint: found.id },
+    };
+  },
+  async handle({ checkpoint }, context) {
+    const { driver, vm, signal } = context;
+    const { id } = await findCheckpoint(driver, vm, checkpoint, signal);
+    await abilityOf(driver, "checkpoints").restore(vm.id, id, context);
+    return await driver.vms.get(vm.id, signal);
+  },
+});

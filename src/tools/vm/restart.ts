@@ -1,0 +1,30 @@
+import * as z from "zod/mini";
+import { VmRef } from "../../contract/names.ts";
+import { ReadinessLevel, Vm } from "../../contract/vm.ts";
+import { waitUntil } from "../../flows/wait_until.ts";
+import { defineTool } from "../tool.ts";
+
+/** Stops a VM in the way that is asked for, which never escalates, and boots it again. One that is off boots. */
+export default defineTool({
+  name: "vm_restart",
+  family: "vm",
+  class: "M",
+  summary: "Stop a VM and boot it again; shutdown never escalates, off cuts the power",
+  input: {
+    vm: VmRef,
+    mode: z._default(z.enum(["shutdown", "button", "off"]), "shutdown"),
+    until: z._default(ReadinessLevel, "running"),
+  },
+  positional: ["vm"],
+  output: Vm,
+  uses: ["driver", "vm"],
+  feature: "vms",
+  timed: true,
+  async handle({ mode, until }, context) {
+    const { driver, vm, signal } = context;
+    await driver.vms.stop(vm.id, mode, context);
+    await driver.vms.start(vm.id, context);
+    await waitUntil(driver, vm.id, until, { ...context, clock: context.host.clock });
+    return await driver.vms.get(vm.id, signal);
+  },
+});

@@ -1,0 +1,23 @@
+import { VmRef } from "../../contract/names.ts";
+import { Vm } from "../../contract/vm.ts";
+import { abilityOf } from "../../flows/abilities.ts";
+import { defineTool } from "../tool.ts";
+
+/** Lets a VM go on that is paused, that stands still because a disk was full, or that is saved. */
+export default defineTool({
+  name: "vm_resume",
+  family: "vm",
+  class: "M",
+  summary: "Let a paused or saved VM go on",
+  input: { vm: VmRef },
+  positional: ["vm"],
+  output: Vm,
+  uses: ["driver", "vm"],
+  feature: "pause",
+  timed: true,
+  async handle(_, context) {
+    const { driver, vm, signal } = context;
+    await abilityOf(driver, "pause").resume(vm.id, context);
+    return await driver.vms.get(vm.id, signal);
+  },
+});

@@ -29,6 +29,7 @@ export async function askForName(
   const word = targetWord(tool, args);
   await screen.show(`${previewText(plan)}\nType ${visibleText(word)} to go on: `);
   const answer = await untilAborted(screen.terminal.readLine(), signal);
+  if (answer === undefined) await screen.show("\n");
   if (answer === word) return plan.confirm;
   throw new HvError("hv.cancelled", `"${commandOf(tool.name)}" was not confirmed`, {
     hint: `Nothing was done; it goes on only when "${word}" is typed`,

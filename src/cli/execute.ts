@@ -38,9 +38,6 @@ export interface Execution {
   call: ParsedCall;
 }
 
-/** A call that only reads may simply be killed in its first moments. */
-const READER_ALONE_MS = 100;
-
 /** What a tool uses that lies in the state folder. */
 const USES_STATE: ReadonlySet<string> = new Set(["driver", "vm", "store", "history", "dispatcher"]);
 
@@ -48,7 +45,7 @@ const USES_STATE: ReadonlySet<string> = new Set(["driver", "vm", "store", "histo
 export async function execute(execution: Execution): Promise<number> {
   const { screen, tool, call, host } = execution;
   const rules: ExitRules = { runsProgram: tool.runsProgram, bisect: call.args.bisect === true };
-  using interrupts = watchInterrupts(host, tool.class === "R" ? { afterMs: READER_ALONE_MS } : {});
+  using interrupts = watchInterrupts(host.terminal);
   const program = tool.runsProgram && !screen.json;
   const output = new CallOutput(execution, interrupts, program);
   try {

@@ -2,37 +2,18 @@ import assert from "node:assert/strict";
 import { HvError } from "../../../src/base/errors.ts";
 import { watchInterrupts } from "../../../src/cli/interrupts.ts";
 import { runCommandLine, whenWatched } from "../../support/command_line.ts";
-import { StepClock } from "../../support/step_clock.ts";
 import { withTemporaryFolder } from "../../support/temporary_folder.ts";
 import { TestTerminal } from "../../support/test_terminal.ts";
 
 Deno.test("the first interrupt cancels, and listening ends with the watch", () => {
   const terminal = new TestTerminal();
   {
-    using interrupts = watchInterrupts({ terminal, clock: new StepClock() });
+    using interrupts = watchInterrupts(terminal);
     terminal.interrupt();
     const reason: unknown = interrupts.signal.reason;
     assert.ok(reason instanceof HvError);
     assert.deepEqual([reason.code, reason.context], ["hv.cancelled", { signal: "SIGINT" }]);
   }
-  assert.equal(terminal.isWatched, false);
-});
-
-Deno.test("a watch that begins later is never begun once it is over", async () => {
-  const terminal = new TestTerminal();
-  const clock = new StepClock();
-  {
-    using _ = watchInterrupts({ terminal, clock }, { afterMs: 100 });
-    await clock.advance(99);
-    assert.equal(terminal.isWatched, false);
-    await clock.advance(1);
-    assert.equal(terminal.isWatched, true);
-  }
-  assert.equal(terminal.isWatched, false);
-  {
-    using _ = watchInterrupts({ terminal, clock }, { afterMs: 100 });
-  }
-  await clock.advance(100);
   assert.equal(terminal.isWatched, false);
 });
 

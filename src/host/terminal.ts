@@ -26,7 +26,7 @@ export interface Terminal {
   readLine(): Promise<string | undefined>;
   /**
    * Keeps stdout for a protocol: what any part of the program or its libraries prints goes to stderr from now on,
-   * and a forgotten promise's failure is told there instead of ending the process.
+   * and a failure that nobody handles is told there instead of ending the process.
    */
   reserveStdout(): void;
   /** Calls back for Ctrl-C, and for the signals that ask a program to end. Answers with the way to stop that. */
@@ -85,13 +85,28 @@ function outputOf(stream: typeof Deno.stdout): OutputStream {
 function reserveStdout(): void {
   const { error } = console;
   for (
-    const method of ["log", "info", "debug", "table", "dir", "count", "timeLog", "timeEnd", "group"] as const
+    const method of [
+      "log",
+      "info",
+      "debug",
+      "table",
+      "dir",
+      "dirxml",
+      "count",
+      "timeLog",
+      "timeEnd",
+      "group",
+    ] as const
   ) {
     console[method] = (...words: unknown[]) => error(...words);
   }
   globalThis.addEventListener("unhandledrejection", (event) => {
     event.preventDefault();
     error("unhandled failure:", event.reason);
+  });
+  globalThis.addEventListener("error", (event) => {
+    event.preventDefault();
+    error("unhandled failure:", event.error);
   });
 }
 

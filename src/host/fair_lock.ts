@@ -1,6 +1,9 @@
 /** A lock that its holder hands over when somebody waits: a queue in front of an ordinary {@link Locks} file. */
 
-import type { Lock, Locks } from "./locks.ts";
+import { HvError } from "../base/errors.ts";
+import type { Lock, LockOptions, Locks } from "./locks.ts";
+
+const WITH_ITS_FOLDER: LockOptions = { folderMustExist: true };
 
 /** A held {@link FairLock}. */
 export interface FairHold extends Disposable {
@@ -23,10 +26,13 @@ export class FairLock {
     this.#path = path;
   }
 
-  /** Waits for the lock; rejects with the signal's reason when that aborts first. */
+  /**
+   * Waits for the lock; rejects with the signal's reason when that aborts first, and with `hv.not_found` when the
+   * lock's folder is not there: what it guards has gone away with the folder.
+   */
   async take(signal?: AbortSignal): Promise<FairHold> {
-    using _place = await this.#locks.take(this.#queuePath, signal);
-    return this.#hold(await this.#locks.take(this.#path, signal));
+    using _place = await this.#locks.take(this.#queuePath, signal, WITH_ITS_FOLDER);
+    return this.#hold(await this.#locks.take(this.#path, signal, WITH_ITS_FOLDER));
   }
 
   get #queuePath(): string {
@@ -37,8 +43,14 @@ export class FairLock {
     const release = (): void => lock.release();
     return {
       isWanted: async () => {
-        using place = await this.#locks.tryTake(this.#queuePath);
-        return place === undefined;
+        try {
+          using place = await this.#locks.tryTake(this.#queuePath, WITH_ITS_FOLDER);
+          return place === undefined;
+        } catch (error) {
+          // Nothing is left to hold on to.
+          if (error instanceof HvError && error.code === "hv.not_found") return true;
+          throw error;
+        }
       },
       release,
       [Symbol.dispose]: release,

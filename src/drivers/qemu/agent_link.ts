@@ -1,6 +1,7 @@
 /** The one connection of this process to a VM's guest agent, shared fairly with other processes. */
 
 import { startDeadline } from "../../base/deadline.ts";
+import { HvError } from "../../base/errors.ts";
 import { type FairHold, FairLock } from "../../host/fair_lock.ts";
 import type { Host } from "../../host/host.ts";
 import { guestCrashed, linkBroke, notReady } from "./agent_errors.ts";
@@ -128,7 +129,8 @@ export class AgentLink {
 
   /** Takes the lock and connects; `undefined` when nobody listens on the socket. */
   async #reach(signal: AbortSignal): Promise<OpenConnection | undefined> {
-    const hold = await this.#lock.take(signal);
+    const hold = await this.#takeLock(signal);
+    if (hold === undefined) return undefined;
     try {
       const connection = await this.#address.host.sockets.connectUnix(this.#address.socket);
       if (connection !== undefined) {
@@ -144,6 +146,16 @@ export class AgentLink {
     }
     hold.release();
     return undefined;
+  }
+
+  /** `undefined` when the lock's folder is gone, and with it whoever listened. */
+  async #takeLock(signal: AbortSignal): Promise<FairHold | undefined> {
+    try {
+      return await this.#lock.take(signal);
+    } catch (error) {
+      if (error instanceof HvError && error.code === "hv.not_found") return undefined;
+      throw error;
+    }
   }
 
   async #getInStep(session: AgentSession, end: number, signal: AbortSignal): Promise<boolean> {

@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import type { Host } from "../../host/host.ts";
 import type { ChildProcess } from "../../host/spawn.ts";
+import { rememberChild } from "./children.ts";
 import { machineArguments, type MachinePlan } from "./argv.ts";
 import { QEMU, type QemuContext } from "./context.ts";
 import { launchFailure, readLogTail } from "./launch_errors.ts";
@@ -51,6 +52,7 @@ export async function launch(context: QemuContext, options: LaunchOptions): Prom
     logFile: log,
     ...(options.tiedToUs ? { tiedToUs: true } : {}),
   });
+  rememberChild(host, options.id, child);
   const over = new AbortController();
   const answer = waitUntilReady(context, options, AbortSignal.any([signal, over.signal]));
   const ending = child.ended.then(async (end) => {

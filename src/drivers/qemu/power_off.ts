@@ -1,6 +1,7 @@
 /** Ending a VM's QEMU: asked first, then told, and only ever a process that has been proved to be the VM's. */
 
 import { HvError } from "../../base/errors.ts";
+import { noticeEnd } from "./children.ts";
 import type { QemuContext } from "./context.ts";
 import { isStillThere, ProcessView, type QemuProcess } from "./identity.ts";
 import { askMonitor } from "./monitors.ts";
@@ -28,6 +29,7 @@ export async function endProcess(
   await quit(context, record, signal);
   const processes = (await new ProcessView(context).all()).filter(({ id }) => id === record.id);
   for (const process of processes) await endOne(context, process, signal);
+  await noticeEnd(context.host, record.id);
 }
 
 /** Asks QEMU to end; whether it did is seen from its process afterwards. */

@@ -15,6 +15,8 @@ export type MonitorRole = "keeper" | "calls" | "rescue";
 /** The longest path that fits a unix socket's address. */
 export const SOCKET_PATH_LIMIT = 107;
 const PRIVATE = 0o700;
+const LETTING_GO_MS = 500;
+const LOOK_AGAIN_MS = 20;
 /** Made first and removed last, so that a folder says whose it is. */
 const OWNER_FILE = "owner.json";
 
@@ -174,10 +176,20 @@ async function clearPlace(host: Host, path: string): Promise<void> {
     throw inTheWay(path, "it is a folder with files in it", "absent");
   }
   if (facts.kind === "other") {
-    using listener = await host.sockets.connectUnix(path);
-    if (listener !== undefined) throw inTheWay(path, "a program listens on this socket", "absent");
+    if (await isListenedTo(host, path)) throw inTheWay(path, "a program listens on this socket", "absent");
   }
   await host.files.remove(path);
+}
+
+/** A QEMU that was killed is a zombie before its last thread has let go of its sockets, so one look is not enough. */
+async function isListenedTo(host: Host, path: string): Promise<boolean> {
+  const end = host.clock.monotonic() + LETTING_GO_MS;
+  for (;;) {
+    using listener = await host.sockets.connectUnix(path);
+    if (listener === undefined) return false;
+    if (host.clock.monotonic() >= end) return true;
+    await host.clock.sleep(LOOK_AGAIN_MS);
+  }
 }
 
 function inTheWay(path: string, found: string, wanted: string): HvError {

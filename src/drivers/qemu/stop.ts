@@ -4,6 +4,7 @@ import { HvError, toHvError } from "../../base/errors.ts";
 import type { StopMode } from "../../contract/vm.ts";
 import type { CallScope } from "../driver.ts";
 import { forgetSaved, saveVm } from "./checkpoints/saved.ts";
+import { noticeEnd } from "./children.ts";
 import type { QemuContext } from "./context.ts";
 import { askGuestToShutDown } from "./guest_shutdown.ts";
 import { askMonitor } from "./monitors.ts";
@@ -41,6 +42,7 @@ export async function stopVm(
     const heard = mode === "shutdown" && await ask();
     if (!heard) await pressButton(context, record, scope.signal);
     await waitUntilOff(context, record, mode, scope.signal, heard || mode === "button" ? undefined : ask);
+    await noticeEnd(context.host, record.id);
   }
   await tidyUp(context, record);
 }

@@ -1,8 +1,10 @@
 /** What a behaviour of the contract suite works with: one driver behind the real pipeline, and shorthands. */
 
+import * as z from "zod/mini";
 import { HvError } from "../../src/base/errors.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { type Config, DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { Checkpoint } from "../../src/contract/checkpoint.ts";
 import { ExecResult, type ExecResult as ExecResultType } from "../../src/contract/guest.ts";
 import { Plan } from "../../src/contract/plan.ts";
 import { Vm } from "../../src/contract/vm.ts";
@@ -95,6 +97,26 @@ export class Lab implements AsyncDisposable {
 
   async exec(vm: string, argv: string[], options: CallOptions = {}): Promise<ExecResultType> {
     return ExecResult.parse(await this.call("guest_exec", { vm, argv }, options));
+  }
+
+  /** Whether a file is in the guest. */
+  async has(vm: string, path: string): Promise<boolean> {
+    return (await this.exec(vm, ["ls", path])).exit_code === 0;
+  }
+
+  async checkpoint(vm: string, name: string, options: { memory_state: boolean }): Promise<Checkpoint> {
+    return Checkpoint.parse(await this.call("checkpoint_create", { vm, name, ...options }));
+  }
+
+  async checkpoints(vm: string): Promise<Checkpoint[]> {
+    const { checkpoints } = await this.call("checkpoint_list", { vm });
+    return z.array(Checkpoint).parse(checkpoints);
+  }
+
+  async restore(vm: string, checkpoint: string): Promise<Vm> {
+    const args = { vm, checkpoint };
+    const { confirm } = await this.plan("checkpoint_restore", args);
+    return await this.vm("checkpoint_restore", args, { confirm });
   }
 
   async plan(tool: string, args: JsonObject): Promise<Plan> {

@@ -6,13 +6,12 @@
 import { HvError } from "../../src/base/errors.ts";
 import { newVmId } from "../../src/base/ids.ts";
 import type { Image } from "../../src/contract/image.ts";
-import type { Removed, Vm } from "../../src/contract/vm.ts";
+import type { Removed, StopMode, Vm } from "../../src/contract/vm.ts";
 import type { CallScope, Driver, Feature, SandboxSpec, VmSpec } from "../../src/drivers/driver.ts";
+import { memoryCheckpoints, type Restorable, wrongState } from "./memory_checkpoints.ts";
 import { MemoryGuest } from "./memory_guest.ts";
 
-interface Machine {
-  vm: Vm;
-  guest: MemoryGuest;
+interface Machine extends Restorable {
   crash: string | undefined;
 }
 
@@ -33,7 +32,9 @@ export class MemoryDriver implements Driver {
   constructor({ images = ["tiny"], features, now = Date.now }: MemoryDriverOptions = {}) {
     this.#images = images;
     this.#now = now;
-    this.features = new Set(features ?? ["vms", "images", "sandboxes", "guest"]);
+    this.features = new Set(
+      features ?? ["vms", "images", "sandboxes", "guest", "pause", "checkpoints", "checkpoints.memory"],
+    );
   }
 
   readonly vms = {
@@ -48,9 +49,13 @@ export class MemoryDriver implements Driver {
       machine.vm.pid = 4711;
       return Promise.resolve();
     },
-    stop: (id: string) => {
+    stop: (id: string, mode: StopMode) => {
       const { vm } = this.#machine(id);
-      vm.state = "off";
+      const isAtRest = vm.state === "off" || vm.state === "saved";
+      if (mode === "save") vm.state = isAtRest ? vm.state : "saved";
+      else if (mode !== "off" && (vm.state === "paused" || vm.state === "saved")) {
+        return Promise.reject(wrongState("running", vm.state));
+      } else vm.state = "off";
       delete vm.pid;
       return Promise.resolve();
     },
@@ -84,6 +89,21 @@ export class MemoryDriver implements Driver {
     get: (name: string) => Promise.resolve(imageNamed(this.#knownImage(name))),
     import: ({ name }: { name: string }) => Promise.resolve(imageNamed(name)),
   };
+
+  readonly pause = {
+    pause: async (id: string) => {
+      const { vm } = await this.#machine(id);
+      if (vm.state !== "running" && vm.state !== "paused") throw wrongState("running", vm.state);
+      vm.state = "paused";
+    },
+    resume: async (id: string) => {
+      const { vm } = await this.#machine(id);
+      if (!["running", "paused", "saved"].includes(vm.state)) throw wrongState("paused", vm.state);
+      vm.state = "running";
+    },
+  };
+
+  readonly checkpoints = memoryCheckpoints((id) => this.#machine(id));
 
   channels({ id }: Vm): MemoryGuest[] {
     return [this.#machine(id).guest];
@@ -148,7 +168,7 @@ export class MemoryDriver implements Driver {
       cpus,
       ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
     };
-    this.machines.set(id, { vm, guest: new MemoryGuest(), crash: undefined });
+    this.machines.set(id, { vm, guest: new MemoryGuest(), crash: undefined, checkpoints: [], current: null });
     return id;
   }
 

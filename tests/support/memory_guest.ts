@@ -76,6 +76,15 @@ export class MemoryGuest implements GuestChannel {
       await stdout(bytes);
       return await exit(0);
     }],
+    ["touch", ([path = ""]) => {
+      this.files.set(path, this.files.get(path) ?? new Uint8Array());
+      return exit(0);
+    }],
+    ["ls", async ([path = ""], { stdout, stderr }) => {
+      const isThere = this.files.has(path);
+      await (isThere ? stdout(encoder.encode(`${path}\n`)) : stderr(encoder.encode(`ls: ${path}\n`)));
+      return await exit(isThere ? 0 : 1);
+    }],
     ["echo", async (args, { stdout }) => {
       await stdout(encoder.encode(`${args.join(" ")}\n`));
       return await exit(0);

@@ -4,3 +4,5 @@ import "./life.ts";
 import "./plans.ts";
 import "./guests.ts";
 import "./sandboxes.ts";
+import "./pause.ts";
+import "./checkpoints.ts";

@@ -3,7 +3,7 @@
  * and then interpret every guest instruction, or stop with an internal error (both seen on a `kvm-pvm` host).
  */
 
-import { toHvError } from "../../base/errors.ts";
+import { HvError, toHvError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/json.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { Accelerator } from "./argv.ts";
@@ -62,6 +62,12 @@ export async function distrustKvm(context: QemuContext, reason: string): Promise
   const found = emulation(reason);
   await remember(context, found);
   return found;
+}
+
+/** Whether a start failed in KVM itself: QEMU then gives up, or aborts on an assertion of its KVM code. */
+export function isKvmFailure(error: unknown): error is HvError {
+  return error instanceof HvError && error.code === "hv.job_failed" &&
+    /kvm/i.test(String(error.context.qemu ?? ""));
 }
 
 async function remember(context: QemuContext, found: Acceleration): Promise<void> {

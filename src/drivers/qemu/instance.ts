@@ -5,7 +5,7 @@ import { uuidOf } from "../../base/ids.ts";
 import { joinPath } from "../../base/paths.ts";
 import { UndoList } from "../../base/undo.ts";
 import type { CallScope } from "../driver.ts";
-import { type Acceleration, distrustKvm, probeAcceleration } from "./acceleration.ts";
+import { type Acceleration, distrustKvm, isKvmFailure, probeAcceleration } from "./acceleration.ts";
 import type { Boot, MachinePlan } from "./argv.ts";
 import { setGuestClock } from "./checkpoints/clock.ts";
 import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts";
@@ -105,12 +105,31 @@ export async function powerOn(
   tiedToUs: boolean,
   from?: StartFrom,
 ): Promise<void> {
-  const { host } = context;
-  const { signal } = scope;
   scope.progress({ message: "Starting QEMU" });
-  const [qemu, acceleration, boot] = await Promise.all([
+  const acceleration = await probeAcceleration(context, scope.signal);
+  try {
+    await startUnder(context, records, record, scope, { acceleration, tiedToUs, from });
+  } catch (error) {
+    if (from !== undefined || acceleration.accelerator !== "kvm" || !isKvmFailure(error)) throw error;
+    const emulation = await distrustKvm(context, `QEMU could not start a guest: ${error.message}`);
+    await startUnder(context, records, record, scope, { acceleration: emulation, tiedToUs, from });
+  }
+}
+
+async function startUnder(
+  context: QemuContext,
+  records: VmRecords,
+  record: VmRecord,
+  { signal }: CallScope,
+  { acceleration, tiedToUs, from }: {
+    acceleration: Acceleration;
+    tiedToUs: boolean;
+    from: StartFrom | undefined;
+  },
+): Promise<void> {
+  const { host } = context;
+  const [qemu, boot] = await Promise.all([
     readQemuProgram(context, { remember: true, signal }),
-    probeAcceleration(context, signal),
     from?.plan.boot ?? bootOf(context, record),
   ]);
   // The record names the folder of the last start; another environment may give another one now.

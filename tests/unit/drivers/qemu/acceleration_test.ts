@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import {
   distrustKvm,
+  isKvmFailure,
   knownAcceleration,
   probeAcceleration,
 } from "../../../../src/drivers/qemu/acceleration.ts";
 import { BOOT_SECTOR_EXIT_CODE, bootDisk } from "../../../../src/drivers/qemu/boot_sector.ts";
 import { diagnose, parseFreeBytes } from "../../../../src/drivers/qemu/diagnose.ts";
+import { launchFailure } from "../../../../src/drivers/qemu/launch_errors.ts";
 import { parseMachine, parseVersion, readQemuProgram } from "../../../../src/drivers/qemu/program.ts";
 import { failureOf } from "../../../support/failures.ts";
 import { withQemu } from "../../../support/qemu_context.ts";
@@ -66,6 +68,15 @@ Deno.test("a KVM that failed a guest is not asked again", () =>
     await distrustKvm(context, "A guest stopped");
     assert.deepEqual(await probeAcceleration(context), { accelerator: "tcg", reason: "A guest stopped" });
   }));
+
+Deno.test("a start that fails in KVM is told from every other failure", () => {
+  const end = { code: null, signal: "SIGABRT" };
+  const words = "qemu-system-x86_64: ../../target/i386/kvm/kvm.c:3183: kvm_buf_set_msrs: Assertion failed.";
+  assert.equal(isKvmFailure(launchFailure(words, end, {})), true);
+  assert.equal(isKvmFailure(launchFailure("qemu: invalid kernel header", end, {})), false);
+  assert.equal(isKvmFailure(launchFailure("", end, {})), false);
+  assert.equal(isKvmFailure(new Error("kvm")), false);
+});
 
 Deno.test("on other systems nothing is probed", () =>
   withQemu(async ({ host, context }) => {

@@ -24,6 +24,9 @@ interface Stage {
 /** A failed stage shows at most this much of its output. */
 const SHOWN_CHARACTERS = 30_000;
 
+/** Folders whose files share no guest and no port, so that they may run beside each other. */
+const PARALLEL: ReadonlySet<string> = new Set(["unit", "tools"]);
+
 /** A folder of tests that takes longer than this hangs. */
 const TEST_LIMIT_MS = 10 * 60_000;
 
@@ -91,7 +94,7 @@ async function runTests(folder: string): Promise<StageResult> {
       "-A",
       "--no-check",
       `--junit-path=${report}`,
-      ...(folder === "unit" ? ["--parallel"] : []),
+      ...(PARALLEL.has(folder) ? ["--parallel"] : []),
       `tests/${folder}`,
     ], { limitMs: TEST_LIMIT_MS });
     const { counts, skipped } = readCounts(await Deno.readTextFile(report));

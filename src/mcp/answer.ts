@@ -36,9 +36,10 @@ export function failureOf(error: HvError, tools: readonly string[]): CallToolRes
 }
 
 function nameTools(hint: string, tools: readonly string[]): string {
-  return hint.replaceAll(/`hvlab ([a-z]+(?: [a-z-]+)*)`/g, (command, words: string) => {
-    const name = words.replaceAll(/[ -]/g, "_");
-    return tools.includes(name) ? `hv_${name}` : command;
+  return hint.replaceAll(/\bhvlab ([a-z]+)(?: ([a-z-]+))?/g, (command, first: string, second = "") => {
+    const name = `${first}_${second.replaceAll("-", "_")}`;
+    if (tools.includes(name)) return `hv_${name}`;
+    return tools.includes(first) ? `hv_${first}${second === "" ? "" : ` ${second}`}` : command;
   });
 }
 

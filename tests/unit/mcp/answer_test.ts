@@ -3,7 +3,7 @@ import { HvError } from "../../../src/base/errors.ts";
 import { isPlainObject } from "../../../src/base/json.ts";
 import { failureOf } from "../../../src/mcp/answer.ts";
 
-const TOOLS = ["vm_list", "op_list"];
+const TOOLS = ["vm_list", "guest_copy_to", "doctor"];
 
 /** The envelope inside a failed call's answer. */
 function envelopeOf(error: HvError): Record<string, unknown> {
@@ -35,6 +35,10 @@ Deno.test("a failure stays under 2 KB, whatever it quotes, and keeps the facts t
 
 Deno.test("hints name tools, not commands", () => {
   const hintOf = (hint: string): unknown => envelopeOf(new HvError("hv.usage", "x", { hint })).hint;
-  assert.equal(hintOf("List the VMs with `hvlab vm list`"), "List the VMs with hv_vm_list");
+  assert.equal(hintOf("List the VMs with `hvlab vm list`"), "List the VMs with `hv_vm_list`");
+  assert.equal(hintOf("List them with: hvlab vm list"), "List them with: hv_vm_list");
+  assert.equal(hintOf("Copy with `hvlab guest copy-to web`"), "Copy with `hv_guest_copy_to web`");
+  assert.equal(hintOf("Ask hvlab doctor first"), "Ask hv_doctor first");
   assert.equal(hintOf("Run `hvlab nothing known`"), "Run `hvlab nothing known`");
+  assert.equal(hintOf("hvlab mcp"), "hvlab mcp");
 });

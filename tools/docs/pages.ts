@@ -15,6 +15,7 @@ const FAMILY_TITLES: Readonly<Record<Family, string>> = {
   host: "Host: the machine that hvlab runs on",
   vm: "VM: virtual machines that stay",
   sandbox: "Sandbox: virtual machines that go away",
+  checkpoint: "Checkpoint: points to go back to",
   image: "Image: what virtual machines start from",
   guest: "Guest: inside a running virtual machine",
   dump: "Dump: crash dumps",

@@ -92,3 +92,17 @@ for (const revision of ["2025-11-25", "2026-07-28"]) {
     }
   });
 }
+
+suiteTest(
+  "the client of the SDK's first major line lists and calls",
+  async ({ node, conformance }, folder) => {
+    const sdk = `${conformance.slice(0, conformance.indexOf("/conformance/"))}/sdk`;
+    const script = new URL("./first_major_client.mjs", import.meta.url).pathname;
+    const server = await asScript(memoryServer(`${folder}/state`), folder);
+    const { code, stdout, stderr } = await runProgram(node, [script, sdk, server]);
+    assert.equal(code, 0, stderr);
+    const seen = JSON.parse(stdout);
+    assert.ok(seen.tools >= 18);
+    assert.deepEqual({ ...seen, tools: 0 }, { tools: 0, data: { vms: [] }, failed: true, code: -32602 });
+  },
+);

@@ -1,0 +1,279 @@
+/** The agent channel on a real guest, booted here by plain QEMU. */
+
+import assert from "node:assert/strict";
+import { startDeadline } from "../../src/base/deadline.ts";
+import { joinPath } from "../../src/base/paths.ts";
+import type { ExecResult } from "../../src/contract/guest.ts";
+import { openAgentChannel } from "../../src/drivers/qemu/agent.ts";
+import { copyFromGuest, copyToGuest } from "../../src/flows/copy_files.ts";
+import { runInGuest } from "../../src/flows/run_in_guest.ts";
+import type { GuestChannel, GuestCommand } from "../../src/guest/channel.ts";
+import { openDenoHost } from "../../src/host/deno_host.ts";
+import type { Host } from "../../src/host/host.ts";
+import { failureOf } from "../support/failures.ts";
+import { findTinyImage, type PlainMachine, startPlainMachine } from "../support/plain_qemu.ts";
+import { withTemporaryFolder } from "../support/temporary_folder.ts";
+
+const image = findTinyImage();
+const BOOT_LIMIT_MS = 60_000;
+const MIB = 1024 * 1024;
+
+interface Lab {
+  host: Host;
+  machine: PlainMachine;
+  channel: GuestChannel;
+  run(command: GuestCommand | string, timeoutMs?: number): Promise<ExecResult>;
+}
+
+Deno.test({
+  name: "the agent channel on a real guest",
+  ignore: image === undefined,
+  fn: async (test) => {
+    await using machine = await startPlainMachine(image ?? "");
+    const host = openDenoHost();
+    const open = (own: Host): GuestChannel =>
+      openAgentChannel({
+        host: own,
+        socket: machine.agent,
+        lock: `${machine.agent}.lock`,
+        isCrashed: () => Promise.resolve(undefined),
+      });
+    const channel = open(host);
+    const run: Lab["run"] = async (command, timeoutMs = 60_000) => {
+      using limit = startDeadline(host.clock, timeoutMs);
+      const given = typeof command === "string" ? { argv: ["sh", "-c", command] } : command;
+      return await runInGuest(channel, given, { signal: limit.signal, clock: host.clock });
+    };
+    const lab: Lab = { host, machine, channel, run };
+    using boot = startDeadline(host.clock, BOOT_LIMIT_MS);
+    await channel.ping(boot.signal);
+    const handles = await countHandles(lab);
+    for (const [name, behaviour] of Object.entries(behaviours)) await test.step(name, () => behaviour(lab));
+    await test.step("no handle stays open, no file and no process stays behind", async () => {
+      assert.equal(await countHandles(lab), handles);
+      assert.equal((await run("ls -A /tmp")).stdout, "");
+      assert.equal((await run("ps -o args | grep -c '[s]leep 30[0-9]'")).stdout, "0\n");
+    });
+    await test.step("two processes at once both proceed", async () => {
+      const second = open({ ...host });
+      const signal = AbortSignal.timeout(60_000);
+      const count = async (one: GuestChannel): Promise<string> => {
+        const script = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done";
+        const command = { argv: ["sh", "-c", script] };
+        return (await runInGuest(one, command, { signal, clock: host.clock })).stdout;
+      };
+      const outputs = await Promise.all([count(channel), count(second)]);
+      assert.deepEqual(outputs, Array(2).fill("1\n2\n3\n4\n5\n6\n7\n8\n"));
+      second.close();
+    });
+    await test.step("a killed machine leaves the outcome unknown", async () => {
+      const running = run("sleep 300");
+      await host.clock.sleep(300);
+      machine.process.kill("SIGKILL");
+      await failureOf("hv.outcome_unknown", () => running);
+    });
+    channel.close();
+  },
+});
+
+const behaviours: Record<string, (lab: Lab) => Promise<void>> = {
+  "streams apart, and the program's own exit code": async ({ run }) => {
+    const result = await run("echo out; echo err >&2; exit 7");
+    assert.equal(result.exit_code, 7);
+    assert.equal(result.signal, undefined);
+    assert.equal(result.stdout, "out\n");
+    assert.equal(result.stderr, "err\n");
+    assert.equal(result.channel, "agent");
+  },
+
+  "a signal is no exit code": async ({ run }) => {
+    const result = await run("kill -9 $$");
+    assert.equal(result.exit_code, null);
+    assert.equal(result.signal, 9);
+  },
+
+  "arguments arrive byte for byte": async ({ run }) => {
+    const args = [
+      ...["", " ", "a b", "'", '"', "\\", '\\"', "a\\", "\n", "a\n", "\t", "$HOME", "%PATH%", "&&", "--flag"],
+      ...["-x", "*", "é", "😀", "$(touch /tmp/evil)", "`id`", ";", "\r\n", "\u0001", "[a-z]"],
+    ];
+    const argv = ["sh", "-c", 'printf "%s\\000" "$#" "$@"', "sh", ...args];
+    const { stdout } = await run({ argv });
+    assert.deepEqual(stdout.split("\0"), [String(args.length), ...args, ""]);
+  },
+
+  "an argument of 100 kB arrives whole": async ({ run }) => {
+    const { stdout } = await run({ argv: ["sh", "-c", 'printf %s "$1" | wc -c', "sh", "x".repeat(100_000)] });
+    assert.equal(stdout, "100000\n");
+  },
+
+  "arguments that Linux cannot take are a usage error": async ({ run }) => {
+    await failureOf("hv.usage", () => run({ argv: ["true", "x".repeat(200_000)] }));
+  },
+
+  "variables and the working folder are the program's": async ({ run }) => {
+    const env = { A: "x y\n'z", hv: "not reserved", IFS: ":", EMPTY: "" };
+    const { stdout } = await run({ argv: ["sh", "-c", 'echo "$PWD|$A|$hv|$EMPTY|"'], cwd: "/proc", env });
+    assert.equal(stdout, "/proc|x y\n'z|not reserved||\n");
+  },
+
+  "the caller's PATH is used to find the program, and only that": async ({ run }) => {
+    await failureOf("hv.not_found", () => run({ argv: ["true"], env: { PATH: "/none" } }));
+    assert.equal((await run({ argv: ["/bin/true"], env: { PATH: "/none" } })).exit_code, 0);
+  },
+
+  "what is not there is named": async ({ run }) => {
+    for (const program of ["nonesuch", "/bin/nonesuch", "./sh", "", "/bin"]) {
+      const failure = await failureOf("hv.not_found", () => run({ argv: [program] }));
+      assert.equal(failure.context.program, program);
+    }
+    const notExecutable = await failureOf("hv.not_found", () => run({ argv: ["/etc/passwd"] }));
+    assert.match(notExecutable.message, /not executable/);
+    const noFolder = await failureOf("hv.not_found", () => run({ argv: ["true"], cwd: "/none" }));
+    assert.equal(noFolder.context.path, "/none");
+  },
+
+  "a program's own 127 is its exit code": async ({ run }) => {
+    assert.equal((await run("exit 127")).exit_code, 127);
+    assert.equal((await run("exit 125")).exit_code, 125);
+  },
+
+  "children that keep the streams do not delay the answer": async ({ run }) => {
+    const { stdout } = await run("sleep 305 & echo $!");
+    assert.equal((await run(`kill ${stdout}`)).exit_code, 0);
+  },
+
+  "bytes that are no text come as base64": async ({ run }) => {
+    const { stdout_base64, stdout_bytes } = await run("printf '\\377\\000\\376'");
+    assert.equal(stdout_base64, "/wD+");
+    assert.equal(stdout_bytes, 3);
+  },
+
+  "97 kB and 3 MB come whole, in order and counted": async ({ run, channel }) => {
+    for (const bytes of [97_000, 3 * MIB]) {
+      const parts: Uint8Array[] = [];
+      let stderr = "";
+      const signal = AbortSignal.timeout(60_000);
+      const script = `head -c ${bytes} /dev/urandom >/tmp/r; sha256sum </tmp/r >&2; cat /tmp/r; rm /tmp/r`;
+      await channel.exec({ argv: ["sh", "-c", script] }, {
+        stdout: (part) => Promise.resolve(void parts.push(part.slice())),
+        stderr: (part) => Promise.resolve(void (stderr += new TextDecoder().decode(part))),
+      }, signal);
+      const whole = new Uint8Array(await new Blob(parts.map((part) => part.slice())).arrayBuffer());
+      assert.equal(whole.length, bytes);
+      assert.equal(stderr.split(" ")[0], await sha256Of(whole));
+    }
+    assert.equal((await run("seq 1 20000")).truncated, undefined);
+  },
+
+  "endless output ends with the limit, and the guest goes on": async ({ run }) => {
+    const failure = await failureOf(
+      "hv.timeout",
+      () => run("while :; do echo yyyyyyyyyyyyyyyy; done", 1_500),
+    );
+    assert.equal(failure.context.guest_program_ended, true);
+    assert.equal((await run("echo alive")).stdout, "alive\n");
+  },
+
+  "a limit ends the whole tree, whatever it does about signals": async ({ run }) => {
+    const script = `trap "" TERM INT HUP; sleep 301 & setsid sleep 302 & (sleep 303 & sleep 304) & sleep 306`;
+    const failure = await failureOf("hv.timeout", () => run(script, 1_000));
+    assert.equal(failure.context.guest_program_ended, true);
+    assert.equal((await run("ps -o args | grep -c '[s]leep 30[0-9]'")).stdout, "0\n");
+  },
+
+  "a sink that fails ends the program": async ({ channel, run }) => {
+    const broken = (): Promise<void> => Promise.reject(new Error("the reader has gone"));
+    const command = { argv: ["sh", "-c", "while :; do echo y; sleep 0.01; done; sleep 307"] };
+    const signal = AbortSignal.timeout(30_000);
+    await assert.rejects(channel.exec(command, { stdout: broken, stderr: broken }, signal), {
+      message: "the reader has gone",
+    });
+    assert.equal((await run("ps -o args | grep -c '[e]cho y'")).stdout, "0\n");
+  },
+
+  "files go in and out unchanged": async ({ host, channel, run }) => {
+    await withTemporaryFolder(async (folder) => {
+      const signal = AbortSignal.timeout(60_000);
+      const [source, back] = [joinPath(folder, "in"), joinPath(folder, "back")];
+      const bytes = new Uint8Array(MIB + 17);
+      for (let at = 0; at < bytes.length; at += 65_536) {
+        crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+      }
+      await Deno.writeFile(source, bytes);
+      const there = "/tmp/new folder/it's -here";
+      const sent = await copyToGuest(host, channel, { source, destination: there, overwrite: false }, signal);
+      assert.equal(sent.size_bytes, bytes.length);
+      assert.equal(sent.sha256, await sha256Of(bytes));
+      const again = { source, destination: there, overwrite: false };
+      await failureOf("hv.conflict", () => copyToGuest(host, channel, again, signal));
+      await copyToGuest(host, channel, { ...again, overwrite: true }, signal);
+      await failureOf(
+        "hv.usage",
+        () => copyToGuest(host, channel, { ...again, destination: "/tmp" }, signal),
+      );
+      await copyFromGuest(host, channel, { source: there, destination: back, overwrite: false }, signal);
+      assert.deepEqual(await Deno.readFile(back), bytes);
+      assert.equal((await run({ argv: ["ls", "-A", "/tmp/new folder"] })).stdout, "it's -here\n");
+      await run({ argv: ["rm", "-r", "/tmp/new folder"] });
+    });
+  },
+
+  "files that cannot be read are told apart": async ({ channel }) => {
+    const signal = AbortSignal.timeout(30_000);
+    const read = (path: string) => () => channel.readFile(path, () => Promise.resolve(), signal);
+    assert.equal((await failureOf("hv.not_found", read("/none/x"))).context.path, "/none/x");
+    await failureOf("hv.usage", read("/tmp"));
+    await failureOf("hv.usage", read("/dev/null"));
+    let uptime = "";
+    const sink = (bytes: Uint8Array): Promise<void> =>
+      Promise.resolve(void (uptime += new TextDecoder().decode(bytes)));
+    await channel.readFile("/proc/uptime", sink, signal);
+    assert.match(uptime, /^\d+\.\d+ \d+\.\d+\n$/);
+  },
+
+  "a copy that breaks off leaves nothing": async ({ channel, run }) => {
+    const signal = AbortSignal.timeout(30_000);
+    let parts = 0;
+    const feed = (): Promise<Uint8Array> =>
+      ++parts > 2 ? Promise.reject(new Error("no more")) : Promise.resolve(new Uint8Array(1000));
+    await assert.rejects(channel.writeFile("/tmp/half", feed, { overwrite: false }, signal), {
+      message: "no more",
+    });
+    assert.equal((await run("ls -A /tmp")).stdout, "");
+  },
+
+  "a full guest disk is said, and leaves nothing": async ({ channel, run }) => {
+    await run("mkdir /tmp/small && mount -t tmpfs -o size=64k none /tmp/small");
+    const signal = AbortSignal.timeout(30_000);
+    let parts = 0;
+    const feed = (): Promise<Uint8Array | null> =>
+      Promise.resolve(++parts > 4 ? null : new Uint8Array(100_000));
+    const failure = await failureOf(
+      "hv.io",
+      () => channel.writeFile("/tmp/small/big", feed, { overwrite: false }, signal),
+    );
+    assert.equal(failure.context.reason, "disk_full");
+    assert.equal((await run("ls -A /tmp/small; umount /tmp/small; rmdir /tmp/small")).stdout, "");
+  },
+
+  "commands of one process overlap": async ({ run }) => {
+    const results = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => run(`sleep 0.2; echo ${index}`)),
+    );
+    assert.deepEqual(
+      results.map(({ stdout }) => stdout),
+      Array.from({ length: 10 }, (_, index) => `${index}\n`),
+    );
+  },
+};
+
+async function countHandles({ run }: Lab): Promise<number> {
+  const { stdout } = await run("ls /proc/$(pidof qemu-ga)/fd | wc -l");
+  return Number(stdout);
+}
+
+async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return digest.toHex();
+}

@@ -1,0 +1,63 @@
+/** A machine started by hand with QEMU alone: what a channel is tried on without a driver. */
+
+import { joinPath } from "../../src/base/paths.ts";
+
+/** A running machine. */
+export interface PlainMachine extends AsyncDisposable {
+  /** The unix socket of its guest agent's port. */
+  agent: string;
+  /** Its monitor's socket. */
+  monitor: string;
+  folder: string;
+  process: Deno.ChildProcess;
+}
+
+/** The folder of a kernel-and-initrd image: `HVLAB_TINY`, else `dist/tiny` of the repository; `undefined` without one. */
+export function findTinyImage(): string | undefined {
+  const folders = [Deno.env.get("HVLAB_TINY"), new URL("../../dist/tiny", import.meta.url).pathname];
+  return folders.find((folder) => folder !== undefined && isFile(joinPath(folder, "vmlinux")));
+}
+
+/** Starts the image with an agent port and a monitor. It ends with the test. */
+export async function startPlainMachine(image: string): Promise<PlainMachine> {
+  const folder = await Deno.makeTempDir({ prefix: "hvlab-plain-" });
+  const agent = joinPath(folder, "agent");
+  const monitor = joinPath(folder, "monitor");
+  const process = new Deno.Command("qemu-system-x86_64", {
+    args: [
+      ...["-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", "256", "-nodefaults", "-no-user-config"],
+      ...["-display", "none", "-serial", `file:${joinPath(folder, "serial.log")}`],
+      ...["-kernel", joinPath(image, "vmlinux"), "-initrd", joinPath(image, "initrd")],
+      ...["-append", (await Deno.readTextFile(joinPath(image, "append"))).trim()],
+      ...["-qmp", `unix:${monitor},server=on,wait=off`, "-device", "virtio-rng-pci"],
+      ...["-device", "virtio-serial-pci", "-chardev", `socket,id=agent,path=${agent},server=on,wait=off`],
+      ...["-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"],
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  return {
+    agent,
+    monitor,
+    folder,
+    process,
+    async [Symbol.asyncDispose]() {
+      try {
+        process.kill("SIGKILL");
+      } catch {
+        // A test has ended it already.
+      }
+      await process.status;
+      await Deno.remove(folder, { recursive: true });
+    },
+  };
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,290 @@
+/** Checkpoints, saved and paused machines on real QEMU: their disks, what blocks them, what goes wrong. */
+
+import assert from "node:assert/strict";
+import type { CheckpointAbilities } from "../../src/drivers/checkpoint_abilities.ts";
+import { disksOf, memoryFile, memoryTags } from "../../src/drivers/qemu/checkpoints/files.ts";
+import { readSnapshots } from "../../src/drivers/qemu/checkpoints/snapshot_table.ts";
+import { VmMonitor } from "../../src/drivers/qemu/checkpoints/vm_monitor.ts";
+import type { QemuContext } from "../../src/drivers/qemu/context.ts";
+import { readRecord } from "../../src/drivers/qemu/records.ts";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { failureOf } from "../support/failures.ts";
+import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
+
+const DISK_BYTES = 8 * 1024 * 1024;
+const MEMORY = { memory_state: true };
+const DISKS = { memory_state: false };
+
+function contextOf({ host, state, findings }: QemuLab): QemuContext {
+  return { host, state, findings, config: DEFAULT_CONFIG };
+}
+
+function checkpointsOf({ driver }: QemuLab): CheckpointAbilities {
+  assert.ok(driver.checkpoints !== undefined);
+  return driver.checkpoints;
+}
+
+/** A VM that boots a blank disk: it comes no further than its firmware, which is enough for its disk. */
+async function diskVm(lab: QemuLab): Promise<string> {
+  const { driver, scope, state } = lab;
+  const blank = `${state.root}/blank.img`;
+  await Deno.writeFile(blank, new Uint8Array(DISK_BYTES));
+  await driver.images?.import({ name: "blank", disk: blank }, scope);
+  return await driver.vms.create(lab.vm({ image: "blank", memory_mb: 32 }), scope);
+}
+
+async function diskPath(lab: QemuLab, id: string): Promise<string> {
+  const [disk] = await disksOf(contextOf(lab), id);
+  assert.ok(disk !== undefined);
+  return disk.path;
+}
+
+async function diskIo({ host }: QemuLab, path: string, command: string): Promise<string> {
+  // As JSON the path may hold what qemu-io would read as its own syntax.
+  const file = `json:${JSON.stringify({ driver: "qcow2", file: { driver: "file", filename: path } })}`;
+  const finished = await host.processes.run("qemu-io", ["-c", command, file]);
+  return new TextDecoder().decode(finished.stdout) + new TextDecoder().decode(finished.stderr);
+}
+
+async function fill(lab: QemuLab, id: string, pattern: number): Promise<void> {
+  assert.match(await diskIo(lab, await diskPath(lab, id), `write -P ${pattern} 0 64k`), /wrote 65536/);
+}
+
+async function assertFilledWith(lab: QemuLab, id: string, pattern: number): Promise<void> {
+  const words = await diskIo(lab, await diskPath(lab, id), `read -P ${pattern} 0 64k`);
+  assert.match(words, /read 65536/);
+  assert.doesNotMatch(words, /Pattern verification failed/);
+}
+
+/** No memory and no snapshot of any kind is left. */
+async function assertNothingKept(lab: QemuLab, id: string): Promise<void> {
+  assert.deepEqual(await memoryTags(contextOf(lab), id), []);
+  for (const { path } of await disksOf(contextOf(lab), id)) {
+    assert.deepEqual(await readSnapshots(lab.host.files, path), []);
+  }
+}
+
+async function stateOf({ driver, scope }: QemuLab, id: string): Promise<string> {
+  return (await driver.vms.get(id, scope.signal)).state;
+}
+
+qemuTest("a disk goes back to a checkpoint that was made while its VM was off", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const id = await diskVm(lab);
+  await fill(lab, id, 1);
+  const one = await checkpoints.create(id, { name: "one", ...DISKS }, scope);
+  await fill(lab, id, 2);
+  const two = await checkpoints.create(id, { name: "two", ...DISKS }, scope);
+  const losses = await checkpoints.losses(id, one, scope.signal);
+  assert.deepEqual(losses.map(({ path }) => path), [await diskPath(lab, id)]);
+  await checkpoints.restore(id, one, scope);
+  assert.equal(await stateOf(lab, id), "off");
+  await assertFilledWith(lab, id, 1);
+  await checkpoints.restore(id, two, scope);
+  await assertFilledWith(lab, id, 2);
+  for (const checkpoint of [one, two]) await checkpoints.remove(id, checkpoint, scope);
+  await assertFilledWith(lab, id, 2);
+  await assertNothingKept(lab, id);
+  await driver.vms.remove(id, scope);
+});
+
+qemuTest(
+  "a checkpoint without memory is made and deleted while the VM runs, and brings it back off",
+  async (lab) => {
+    const { driver, scope } = lab;
+    const checkpoints = checkpointsOf(lab);
+    const id = await diskVm(lab);
+    await fill(lab, id, 1);
+    await driver.vms.start(id, scope);
+    const live = await checkpoints.create(id, { name: "live", ...DISKS }, scope);
+    const doomed = await checkpoints.create(id, { name: "doomed", ...DISKS }, scope);
+    await checkpoints.remove(id, doomed, scope);
+    const { checkpoints: [seen, ...others] } = await checkpoints.list(id, scope.signal);
+    assert.deepEqual([seen?.id, seen?.restores_to, seen?.current, others.length], [live, "off", true, 0]);
+    await driver.vms.stop(id, "off", scope);
+    await fill(lab, id, 2);
+    await driver.vms.start(id, scope);
+    assert.match(JSON.stringify(await checkpoints.losses(id, live, scope.signal)), /memory of the machine/);
+    await checkpoints.restore(id, live, scope);
+    assert.equal(await stateOf(lab, id), "off");
+    await assertFilledWith(lab, id, 1);
+    await driver.vms.remove(id, scope);
+  },
+);
+
+qemuTest(
+  "a checkpoint with memory brings its disks back too, in another process and of another size",
+  async (lab) => {
+    const { driver, scope } = lab;
+    const checkpoints = checkpointsOf(lab);
+    const id = await diskVm(lab);
+    await fill(lab, id, 1);
+    await driver.vms.start(id, scope);
+    const one = await checkpoints.create(id, { name: "one", ...MEMORY }, scope);
+    await driver.vms.stop(id, "off", scope);
+    await fill(lab, id, 2);
+    const record = `${lab.state.vm(id)}/vm.json`;
+    const larger = readRecord(await Deno.readTextFile(record), id);
+    await Deno.writeTextFile(record, JSON.stringify({ ...larger, memory_mb: 48 }));
+    await driver.vms.start(id, scope);
+    await checkpoints.restore(id, one, scope);
+    const restored = await driver.vms.get(id, scope.signal);
+    assert.deepEqual([restored.state, restored.memory_mb], ["running", 32]);
+    await driver.vms.stop(id, "off", scope);
+    await assertFilledWith(lab, id, 1);
+    await driver.vms.remove(id, scope);
+  },
+);
+
+qemuTest("a VM without disks has no checkpoint without memory, and is told what it can have", async (lab) => {
+  const { driver, scope } = lab;
+  const id = await driver.vms.create(lab.vm(), scope);
+  for (const prepare of [() => Promise.resolve(), () => driver.vms.start(id, scope)]) {
+    await prepare();
+    const make = checkpointsOf(lab).create(id, { name: "one", ...DISKS }, scope);
+    const failure = await failureOf("hv.unsupported", () => make);
+    assert.match(failure.hint ?? "", /--memory-state/);
+  }
+  await driver.vms.remove(id, scope);
+});
+
+qemuTest("what blocks a checkpoint is named before the guest stands still", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const id = await diskVm(lab);
+  await driver.vms.start(id, scope);
+  const monitor = new VmMonitor(
+    contextOf(lab),
+    readRecord(await Deno.readTextFile(`${lab.state.vm(id)}/vm.json`), id),
+  );
+  const raw = `${lab.state.root}/raw.img`;
+  await Deno.writeFile(raw, new Uint8Array(1024 * 1024));
+  await monitor.tell("blockdev-add", {
+    "driver": "raw",
+    "node-name": "raw-disk",
+    "file": { driver: "file", filename: raw },
+  });
+  await monitor.tell("device_add", {
+    driver: "virtio-blk-pci",
+    drive: "raw-disk",
+    id: "scratch",
+    bus: "spare-0",
+  });
+  for (const options of [MEMORY, DISKS]) {
+    const failure = await failureOf(
+      "hv.unsupported",
+      () => checkpoints.create(id, { name: "x", ...options }, scope),
+    );
+    assert.match(failure.message, /disk "scratch"/);
+  }
+  await failureOf("hv.unsupported", () => driver.vms.stop(id, "save", scope));
+  assert.equal(await stateOf(lab, id), "running");
+  await driver.vms.stop(id, "off", scope);
+  await driver.vms.start(id, scope);
+  await monitor.tell("device_add", { driver: "qemu-xhci", id: "usb", bus: "spare-0" });
+  await Deno.mkdir(`${lab.state.root}/shared`);
+  await monitor.tell("device_add", {
+    driver: "usb-mtp",
+    id: "phone",
+    bus: "usb.0",
+    rootdir: `${lab.state.root}/shared`,
+  });
+  const failure = await failureOf(
+    "hv.unsupported",
+    () => checkpoints.create(id, { name: "x", ...MEMORY }, scope),
+  );
+  assert.match(failure.message, /usb-mtp/);
+  assert.match(failure.hint ?? "", /without memory/);
+  await checkpoints.create(id, { name: "disks", ...DISKS }, scope);
+  assert.equal(await stateOf(lab, id), "running");
+  assert.deepEqual(await memoryTags(contextOf(lab), id), []);
+  await driver.vms.remove(id, scope);
+});
+
+qemuTest("a record without its snapshot is a warning, never a checkpoint", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const id = await diskVm(lab);
+  await driver.vms.start(id, scope);
+  const gone = await checkpoints.create(id, { name: "gone", ...MEMORY }, scope);
+  const there = await checkpoints.create(id, { name: "there", ...MEMORY }, scope);
+  await Deno.remove(memoryFile(contextOf(lab), id, gone));
+  const listing = await checkpoints.list(id, scope.signal);
+  assert.deepEqual(listing.checkpoints.map((checkpoint) => checkpoint.id), [there]);
+  assert.match(listing.warnings.join(), /"gone".*its memory/);
+  const failure = await failureOf("hv.io", () => checkpoints.restore(id, gone, scope));
+  assert.match(failure.message, /not whole/);
+  assert.equal(await stateOf(lab, id), "running");
+  await checkpoints.remove(id, gone, scope);
+  const after = await checkpoints.list(id, scope.signal);
+  assert.deepEqual([after.warnings, after.checkpoints.length], [[], 1]);
+  await driver.vms.remove(id, scope);
+});
+
+qemuTest("memory that does not load leaves the disk as it was, and a saved VM saved", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const id = await diskVm(lab);
+  await fill(lab, id, 1);
+  await driver.vms.start(id, scope);
+  const broken = await checkpoints.create(id, { name: "broken", ...MEMORY }, scope);
+  await garble(memoryFile(contextOf(lab), id, broken));
+  await driver.vms.stop(id, "off", scope);
+  await fill(lab, id, 2);
+  await failureOf("hv.job_failed", () => checkpoints.restore(id, broken, scope));
+  assert.equal(await stateOf(lab, id), "off");
+  await assertFilledWith(lab, id, 2);
+  await driver.vms.start(id, scope);
+  await failureOf("hv.job_failed", () => checkpoints.restore(id, broken, scope));
+  assert.equal(await stateOf(lab, id), "off");
+  await assertFilledWith(lab, id, 2);
+
+  await driver.vms.start(id, scope);
+  await driver.vms.stop(id, "save", scope);
+  const record = `${lab.state.vm(id)}/vm.json`;
+  const text = await Deno.readTextFile(record);
+  await Deno.writeTextFile(record, JSON.stringify({ ...readRecord(text, id), memory_mb: 48 }));
+  const failure = await failureOf("hv.unsupported", () => driver.vms.start(id, scope));
+  assert.match(failure.message, /memory_mb was 32 and is 48/);
+  assert.equal(await stateOf(lab, id), "saved");
+  await Deno.writeTextFile(record, text);
+  await driver.vms.start(id, scope);
+  assert.equal(await stateOf(lab, id), "running");
+  await driver.vms.remove(id, scope);
+});
+
+/** Overwrites what lies in the middle of a file with ones. */
+async function garble(path: string): Promise<void> {
+  using file = await Deno.open(path, { read: true, write: true });
+  const { size } = await file.stat();
+  await file.seek(Math.floor(size / 2), Deno.SeekMode.Start);
+  await file.write(new Uint8Array(Math.floor(size / 4)).fill(0xff));
+}
+
+qemuTest("an exported checkpoint is a whole disk of its own, with the memory beside it", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const id = await diskVm(lab);
+  await fill(lab, id, 1);
+  await driver.vms.start(id, scope);
+  const one = await checkpoints.create(id, { name: "one", ...MEMORY }, scope);
+  await driver.vms.stop(id, "off", scope);
+  await fill(lab, id, 2);
+  await driver.vms.start(id, scope);
+  const folder = `${lab.state.root}/out, 1`;
+  const files = await checkpoints.export(id, one, folder, scope);
+  assert.deepEqual(files.map((path) => path.slice(path.lastIndexOf("/") + 1)), [
+    "vm.json",
+    "disk-0.qcow2",
+    "memory.qcow2",
+  ]);
+  const disk = `${folder}/disk-0.qcow2`;
+  assert.match(await diskIo(lab, disk, "read -P 1 0 64k"), /read 65536/);
+  assert.deepEqual((await readSnapshots(lab.host.files, disk))?.map(({ tag }) => tag), [one]);
+  const record = JSON.parse(await Deno.readTextFile(`${folder}/vm.json`));
+  assert.deepEqual([record.boot.kind, record.saved.tag, record.memory_mb], ["disk", one, 32]);
+  await failureOf("hv.conflict", () => checkpoints.export(id, one, folder, scope));
+  assert.equal(await stateOf(lab, id), "running");
+  await driver.vms.remove(id, scope);
+});

@@ -38,6 +38,8 @@ export const Image = z.object({
   folder: z.string(),
   size_bytes: z.int(),
   created_at: z.string(),
+  /** Its warm templates, where a list shows them. */
+  templates: z.optional(z.array(Template)),
 });
 export type Image = z.infer<typeof Image>;
 

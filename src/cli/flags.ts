@@ -1,7 +1,6 @@
 /** The flags of a tool, as its fields and its class make them. Parsing, help and completions all read this list. */
 
 import type { Field } from "../tools/fields.ts";
-import { fieldsOf } from "../tools/fields.ts";
 import type { Tool } from "../tools/tool.ts";
 import { GLOBAL_FLAGS } from "./globals.ts";
 
@@ -24,7 +23,7 @@ const TAKEN: ReadonlySet<string> = new Set(GLOBAL_FLAGS.map(({ name }) => name))
 
 /** All flags of a tool, arguments first. */
 export function flagsOf(tool: Tool): Flag[] {
-  const fields = fieldsOf(tool.inputSchema());
+  const fields = tool.fields();
   const full = new Set(fields.map(({ name }) => kebab(name)));
   const own = fields.map((field) => flagOfField(field, full));
   const taken = new Set(own.flatMap(({ names }) => names));

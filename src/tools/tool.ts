@@ -16,6 +16,7 @@ import type { PermissionKind } from "../host/permissions.ts";
 import type { StateFolder } from "../state/layout.ts";
 import type { ReadOnlyStore, Store } from "../state/store.ts";
 import type { Catalogue, Dispatcher } from "./dispatch.ts";
+import { type Field, fieldsOf } from "./fields.ts";
 import { describeIssues } from "./validate.ts";
 
 /** Tool families; each is a folder under `tools/` and a toolset over MCP. */
@@ -147,6 +148,8 @@ export interface Tool {
   readonly writes: string | undefined;
   /** Whether the tool can say what it would do. */
   readonly plannable: boolean;
+  /** The input's fields, in the order of the definition. */
+  fields(): Field[];
   /** JSON Schema of the input, without `$schema`. */
   inputSchema(): JsonObject;
   outputSchema(): JsonObject;
@@ -165,6 +168,9 @@ export function defineTool<
 >(definition: ToolDefinition<S, O, U>): Tool {
   const input = z.strictObject(definition.input);
   const { output, plan, render, exitCode } = definition;
+  /** Results of this process by their JSON form: what has its type already need not be checked again. */
+  const typed = new WeakMap<JsonObject, z.output<O>>();
+  const resultOf = (data: JsonObject): z.output<O> => typed.get(data) ?? output.parse(data);
   return {
     name: definition.name,
     family: definition.family,
@@ -182,6 +188,7 @@ export function defineTool<
     delegates: definition.delegates ?? false,
     writes: definition.writes,
     plannable: plan !== undefined,
+    fields: () => fieldsOf(definition.input),
     inputSchema: () => schemaOf(input, "input"),
     outputSchema: () => schemaOf(output, "output"),
     prepare(raw) {
@@ -191,7 +198,12 @@ export function defineTool<
       }
       return {
         args: asJsonObject(parsed.data, definition.name),
-        run: async (context) => asJsonObject(await definition.handle(parsed.data, context), definition.name),
+        async run(context) {
+          const result = await definition.handle(parsed.data, context);
+          const data = asJsonObject(result, definition.name);
+          typed.set(data, result);
+          return data;
+        },
         async plan(context) {
           if (plan !== undefined) return await plan(parsed.data, context);
           throw new HvError("hv.usage", `The tool "${definition.name}" needs no plan`, {
@@ -200,8 +212,8 @@ export function defineTool<
         },
       };
     },
-    exitCode: (result) => exitCode === undefined ? 0 : exitCode(output.parse(result)),
-    render: (result) => render?.(output.parse(result)),
+    exitCode: (result) => exitCode === undefined ? 0 : exitCode(resultOf(result)),
+    render: (result) => render?.(resultOf(result)),
   };
 }
 

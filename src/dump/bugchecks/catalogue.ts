@@ -7,6 +7,7 @@
 import {
   type ArgumentMeaning,
   type Bugcheck,
+  findSection,
   type FourArguments,
   parseBugcheckTable,
 } from "./parse_table.ts";
@@ -42,12 +43,9 @@ export interface BugcheckDescription {
   readonly arguments: (string | null)[];
 }
 
-let byCode: ReadonlyMap<number, Bugcheck> | undefined;
-
-/** Every entry of the catalogue, by code. Read from the tables on the first call. */
+/** Every entry of the catalogue, by code. */
 export function listBugchecks(): ReadonlyMap<number, Bugcheck> {
-  byCode ??= new Map(TABLES.flatMap(parseBugcheckTable).map((bugcheck) => [bugcheck.code, bugcheck]));
-  return byCode;
+  return new Map(TABLES.flatMap(parseBugcheckTable).map((bugcheck) => [bugcheck.code, bugcheck]));
 }
 
 /** Name, meaning, reference and general meaning of the arguments of a bug check code, an unsigned 32-bit number. */
@@ -95,10 +93,17 @@ export function chooseName(
 }
 
 function findBugcheck(code: number): Bugcheck | undefined {
-  const bugchecks = listBugchecks();
-  const exact = bugchecks.get(code);
+  const exact = readBugcheck(code);
   if (exact !== undefined || (code & SMALL_DUMP_BIT) === 0) return exact;
-  return bugchecks.get(code - SMALL_DUMP_BIT);
+  return readBugcheck(code - SMALL_DUMP_BIT);
+}
+
+function readBugcheck(code: number): Bugcheck | undefined {
+  for (const table of TABLES) {
+    const section = findSection(table, code);
+    if (section !== undefined) return parseBugcheckTable(section)[0];
+  }
+  return undefined;
 }
 
 function chooseArguments(bugcheck: Bugcheck, args: readonly (bigint | null)[]): FourArguments {

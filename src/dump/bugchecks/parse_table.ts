@@ -74,6 +74,17 @@ type Draft = { -readonly [Key in keyof Bugcheck]: Bugcheck[Key] } & {
 
 const UNKNOWN: ArgumentMeaning = { text: null, isStatus: false };
 
+/**
+ * The lines of one code in a table; `undefined` when the table does not have it. Reading all tables takes longer than
+ * everything else that an inspection does.
+ */
+export function findSection(table: string, code: number): string | undefined {
+  const start = table.indexOf(`\n0x${code.toString(16).toUpperCase()} `);
+  if (start < 0) return undefined;
+  const end = table.indexOf("\n0x", start + 1);
+  return end < 0 ? table.slice(start) : table.slice(start, end);
+}
+
 /** Reads a table in the form described above. @throws HvError `hv.internal` that quotes a line of another form. */
 export function parseBugcheckTable(table: string): readonly Bugcheck[] {
   const drafts: Draft[] = [];

@@ -233,3 +233,12 @@ function exists(path: string): boolean {
     throw error;
   }
 }
+
+Deno.test("a code read alone says what the whole catalogue says of it", () => {
+  for (const [code, bugcheck] of listBugchecks()) {
+    const { name, description, arguments: meanings } = describeBugcheck(code, { live: false });
+    assert.equal(name, chooseName(bugcheck, { live: false }));
+    assert.equal(description, bugcheck.description);
+    assert.deepEqual(meanings, bugcheck.arguments.map(({ text }) => text));
+  }
+});

@@ -1,0 +1,186 @@
+using System;
+using System.Collections.Generic;
+using System.IO;
+using HvlabSimulation;
+
+namespace HvlabSimulation
+{
+    /// <summary>Exported machines: a folder with the document and copies of the disks.</summary>
+    internal static class Transfer
+    {
+        public static void Export(SimulatedCmdlet cmdlet, Microsoft.HyperV.PowerShell.VirtualMachineBase source, Node settings, string name, string path)
+        {
+            World world = World.Current;
+            string folder = HostPath.Join(path, name);
+            string local = HostPath.Local(world, folder);
+            if (Directory.Exists(local)) throw Refusal.Failed(Texts.Host("export_exists", name, folder));
+            double seconds = Faults.Duration(cmdlet.CommandName, source.MachineNode);
+            cmdlet.ChangeMachine(source, delegate(Node machine) { Machine.Begin(machine, "ExportingVirtualMachine", "exporting", seconds); });
+            foreach (string part in new[] { "Snapshots", "Virtual Hard Disks", "Virtual Machines" }) Directory.CreateDirectory(Path.Combine(local, part));
+            cmdlet.Wait(seconds, "Exporting");
+
+            Node copy = source.MachineNode.Clone();
+            copy["Name"] = name;
+            copy["Settings"] = settings.Clone();
+            copy["State"] = "Off";
+            copy.Remove("Pending");
+            copy.Remove("Activity");
+            if (source is Microsoft.HyperV.PowerShell.VMSnapshot)
+            {
+                copy.Remove("Checkpoints");
+                copy.Remove("CurrentCheckpoint");
+            }
+            CopyDisks(copy, HostPath.Join(folder, "Virtual Hard Disks"));
+            copy.Child("Settings")["ConfigurationLocation"] = folder;
+            File.WriteAllText(Path.Combine(local, "Virtual Machines", copy.Text("Id").ToUpperInvariant() + ".vmcx"), Json.Write(copy));
+        }
+
+        /// <summary>Copies every disk of a machine, parents too, and points the machine and the chains at the copies.</summary>
+        public static void CopyDisks(Node machine, string folder)
+        {
+            World world = World.Current;
+            Directory.CreateDirectory(HostPath.Local(world, folder));
+            Dictionary<string, string> copied = new Dictionary<string, string>();
+            List<Node> all = new List<Node> { machine.Child("Settings") };
+            foreach (Node checkpoint in machine.Nodes("Checkpoints")) all.Add(checkpoint.Child("Settings"));
+            foreach (Node settings in all)
+            {
+                foreach (Node drive in settings.Nodes("HardDrives"))
+                {
+                    if (drive.Text("Path").Length > 0) drive["Path"] = CopyChain(drive.Text("Path"), folder, copied);
+                }
+            }
+        }
+
+        private static string CopyChain(string path, string folder, Dictionary<string, string> copied)
+        {
+            string target;
+            if (copied.TryGetValue(path, out target)) return target;
+            VhdFile file = VhdFile.Open(path);
+            target = HostPath.Join(folder, HostPath.NameOf(path));
+            if (VhdFile.Exists(target)) throw Refusal.Failed(Texts.Host("export_exists", path, target));
+            File.Copy(file.LocalPath, HostPath.Local(World.Current, target));
+            copied[path] = target;
+            if (file.Node.Text("VhdType") == "Differencing")
+            {
+                VhdFile copy = VhdFile.Open(target);
+                copy.Node["ParentPath"] = CopyChain(file.LocateParent(), folder, copied);
+                copy.Save();
+            }
+            return target;
+        }
+
+        /// <summary>Reads an exported or registered configuration file.</summary>
+        public static Node Read(string path)
+        {
+            string local = HostPath.Local(World.Current, path);
+            if (!File.Exists(local)) throw Refusal.NotFound(Texts.Host("failed"));
+            try
+            {
+                return (Node)Json.Parse(World.ReadShared(local));
+            }
+            catch (FormatException)
+            {
+                throw Refusal.Unspecified(Texts.Host("failed"));
+            }
+        }
+
+        /// <summary>What stands in the way of an import, or null.</summary>
+        public static string Obstacle(Node machine, bool newId)
+        {
+            if (!newId && World.Current.Exists(Machine.DocumentOf(machine.Id("Id")))) return "id";
+            foreach (Node adapter in machine.Child("Settings").Nodes("NetworkAdapters"))
+            {
+                if (adapter.Text("SwitchId").Length > 0 && World.Current.Document("switches").Find("Switches", "Id", adapter.Text("SwitchId")) == null) return "switch";
+            }
+            return null;
+        }
+    }
+}
+
+namespace Microsoft.HyperV.PowerShell.Commands
+{
+    public partial class ExportVM : SimulatedCmdlet
+    {
+        internal override void Work()
+        {
+            ForEachTarget(delegate(VirtualMachine machine)
+            {
+                Transfer.Export(this, machine, machine.Settings, machine.Name, FullPath(Text("Path")));
+                if (Flag("Passthru")) Output.Emit(machine);
+            });
+        }
+    }
+
+    public partial class CompareVM : SimulatedCmdlet
+    {
+        internal override void Work()
+        {
+            if (!Has("Path")) throw new NotImplementedException();
+            string path = FullPath(Text("Path"));
+            Node machine = Transfer.Read(path);
+            string obstacle = Transfer.Obstacle(machine, Flag("GenerateNewId"));
+            List<VMCompatibilityError> errors = new List<VMCompatibilityError>();
+            if (obstacle == "switch") errors.Add(new VMCompatibilityError { Message = Texts.Host("switch_not_found", ""), MessageId = 33012 });
+            if (obstacle == "id") errors.Add(new VMCompatibilityError { Message = Texts.Host("import_conflict"), MessageId = 40006 });
+            Output.Emit(new VMCompatibilityReport { OperationType = OperationType.ImportVirtualMachine, Destination = World.Current.Document("host").Text("Name"), Path = path, Incompatibilities = errors.ToArray() });
+        }
+    }
+
+    public partial class ImportVM : SimulatedCmdlet
+    {
+        internal override void Work()
+        {
+            if (Has("CompatibilityReport")) throw new NotImplementedException();
+            string path = FullPath(Text("Path"));
+            Node machine = Transfer.Read(path);
+            if (!Output.ShouldProcess(machine.Text("Name"), CommandName)) return;
+            bool newId = Flag("GenerateNewId");
+            if (Transfer.Obstacle(machine, newId) != null) throw Refusal.Operation(Texts.Host("import_conflict"));
+            Wait(Faults.Duration(CommandName, machine), "Importing");
+            Guid old = machine.Id("Id");
+            Guid id = newId ? Guid.NewGuid() : old;
+            machine["Id"] = id.ToString();
+            machine["Settings"] = MachineFactory.Rename(machine.Child("Settings"), old, id);
+            machine["Created"] = Clock.Now;
+            if (Flag("Copy")) MoveIn(machine);
+            MachineFiles.Write(machine);
+            World.Current.Change(delegate(WorldChange change)
+            {
+                change.Put(Machine.DocumentOf(id), machine);
+                CallLog.Effect(change, CommandName, id.ToString());
+            });
+            Output.Emit(VirtualMachine.Of(id));
+        }
+
+        private void MoveIn(Node machine)
+        {
+            Node host = World.Current.Document("host");
+            string folder = Has("VirtualMachinePath") ? FullPath(Text("VirtualMachinePath")) : host.Text("VirtualMachinePath");
+            machine.Child("Settings")["ConfigurationLocation"] = folder;
+            machine.Child("Settings")["Path"] = folder;
+            Transfer.CopyDisks(machine, Has("VhdDestinationPath") ? FullPath(Text("VhdDestinationPath")) : host.Text("VirtualHardDiskPath"));
+        }
+    }
+
+    public partial class MoveVMStorage : SimulatedCmdlet
+    {
+        internal override void Work()
+        {
+            if (!Has("DestinationStoragePath")) throw new NotImplementedException();
+            ForEachTarget(delegate(VirtualMachine machine)
+            {
+                string folder = FullPath(Text("DestinationStoragePath"));
+                ChangeMachine(machine, delegate(Node node)
+                {
+                    List<string> old = new List<string>();
+                    foreach (HardDiskDrive drive in machine.Parts<HardDiskDrive>("HardDrives")) old.Add(drive.Path);
+                    Transfer.CopyDisks(node, HostPath.Join(folder, "Virtual Hard Disks"));
+                    foreach (string path in old) File.Delete(HostPath.Local(World.Current, path));
+                    node.Child("Settings")["ConfigurationLocation"] = folder;
+                });
+                if (Flag("Passthru")) Output.Emit(machine);
+            });
+        }
+    }
+}

@@ -29,6 +29,20 @@ export function isAbsolutePath(path: string): boolean {
   return path.startsWith("/") || isWindowsPath(path);
 }
 
+/** A path as seen from an absolute folder, with `.` and `..` taken out; an absolute path stands alone. */
+export function resolvePath(folder: string, path: string): string {
+  const whole = isAbsolutePath(path) ? path : joinPath(folder, path);
+  const windows = isWindowsPath(whole);
+  const root = windows ? /^[A-Za-z]:|^\\\\[^\\/]+[\\/][^\\/]+/.exec(whole)?.[0] ?? "" : "";
+  const parts: string[] = [];
+  for (const part of whole.slice(root.length).split(windows ? /[\\/]/ : "/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  const separator = windows ? "\\" : "/";
+  return root + separator + parts.join(separator);
+}
+
 function isWindowsPath(path: string): boolean {
   return /^[A-Za-z]:[\\/]/.test(path) || path.startsWith("\\\\");
 }

@@ -1,6 +1,6 @@
 /** One configuration file to a {@link Config}. Loaded only when there is a file to read. */
 
-import { dirname, isAbsolute, resolve } from "node:path";
+import { folderOf, isAbsolutePath, resolvePath } from "../base/paths.ts";
 import type { Host } from "../host/host.ts";
 import { type Config, DEFAULT_CONFIG } from "./config.ts";
 import { configFailure, describeIssue, type Problem, unknownName } from "./problems.ts";
@@ -73,7 +73,7 @@ function findContradictions(data: ConfigFile, { placeOf }: YamlDocument, known: 
     problems.push(unknownName("tool", tool, ["policy", "deny", "tools", index], known.tools, placeOf));
   }
   for (const [name, path] of Object.entries(data.programs ?? {})) {
-    if (isAbsolute(path)) continue;
+    if (isAbsolutePath(path)) continue;
     const place = placeOf(["programs", name]);
     const advice = "Allowed: the full path of the program";
     problems.push({ key: `programs.${name}`, place, found: `"programs.${name}" is "${path}"`, advice });
@@ -90,8 +90,8 @@ function findContradictions(data: ConfigFile, { placeOf }: YamlDocument, known: 
 }
 
 function configOf(data: ConfigFile, file: string): Config {
-  const folder = dirname(file);
-  const full = (path: string): string => resolve(folder, path);
+  const folder = folderOf(file);
+  const full = (path: string): string => resolvePath(folder, path);
   const { policy, limits, defaults } = DEFAULT_CONFIG;
   const memoryLimit = data.limits?.memory ?? limits.memory_mb;
   const cpuLimit = data.limits?.cpus ?? limits.cpus;

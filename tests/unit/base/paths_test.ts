@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { posix, win32 } from "node:path";
+import fc from "fast-check";
+import { folderOf, isAbsolutePath, joinPath, nameOf, resolvePath } from "../../../src/base/paths.ts";
+
+const names = fc.array(fc.stringMatching(/^[a-z .]{1,6}$/), { minLength: 1, maxLength: 5 });
+
+Deno.test("joinPath uses the separator of its first part", () => {
+  assert.equal(joinPath("/a", "b", "c"), "/a/b/c");
+  assert.equal(joinPath("/", "b"), "/b");
+  assert.equal(joinPath("a/", "b"), "a/b");
+  assert.equal(joinPath("C:\\a", "b"), "C:\\a\\b");
+  assert.equal(joinPath("\\\\host\\share", "b"), "\\\\host\\share\\b");
+});
+
+Deno.test("folderOf and nameOf take a path apart", () => {
+  for (
+    const [path, folder, name] of [["/a/b", "/a", "b"], ["/a", "/", "a"], ["a", ".", "a"], [
+      "C:\\a",
+      "C:\\",
+      "a",
+    ]] as const
+  ) {
+    assert.equal(folderOf(path), folder);
+    assert.equal(nameOf(path), name);
+  }
+});
+
+Deno.test("isAbsolutePath knows both systems", () => {
+  for (const path of ["/a", "C:\\a", "c:/a", "\\\\host\\share"]) assert.ok(isAbsolutePath(path), path);
+  for (const path of ["a", "./a", "C:a", ""]) assert.ok(!isAbsolutePath(path), path);
+});
+
+Deno.test("resolvePath agrees with the system's own rules", () => {
+  const part = fc.constantFrom("a", "b c", ".", "..", "é");
+  fc.assert(fc.property(names, fc.array(part, { minLength: 1, maxLength: 6 }), (folder, parts) => {
+    const from = `/${folder.map((name) => `x${name}x`).join("/")}`;
+    assert.equal(resolvePath(from, parts.join("/")), posix.resolve(from, parts.join("/")));
+    const windows = `C:\\${folder.map((name) => `x${name}x`).join("\\")}`;
+    assert.equal(resolvePath(windows, parts.join("\\")), win32.resolve(windows, parts.join("\\")));
+  }));
+  assert.equal(resolvePath("/a", "/b/../c"), "/c");
+});

@@ -12,6 +12,7 @@ export interface MortalHost {
   host: Host;
   /** What was done, one word for each step. */
   readonly steps: string[];
+  isDead(): boolean;
 }
 
 /** Requests to QEMU that change something; looks are no steps. */
@@ -85,5 +86,5 @@ export function mortalHost(real: Host, life: number): MortalHost {
       isPortFree: (hostname, port) => sockets.isPortFree(hostname, port),
     },
   };
-  return { host, steps };
+  return { host, steps, isDead: () => isDead };
 }

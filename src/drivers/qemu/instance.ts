@@ -44,16 +44,14 @@ export async function startVm(
     await distrustKvm(context, `A guest stopped with an internal error of KVM: ${record.name}`);
     await endProcess(context, record, scope.signal);
   } else if (await settleSaved(context, records, record, seen, scope.signal)) return;
-  else if (seen.status !== undefined && UNBORN.has(seen.status)) {
+  // Nobody else holds the lock, so whoever was starting it is gone.
+  else if (seen.state === "starting") {
     await endProcess(context, record, scope.signal);
   } else if (seen.state === "running") return;
   else if (seen.alive) throw notOff(record, seen);
   await forgetOldRuntime(context, record);
   await bringUp(context, records, id, scope);
 }
-
-/** Run states of a machine that was being started. Nobody else holds the lock, so whoever started it is gone. */
-const UNBORN: ReadonlySet<string> = new Set(["prelaunch", "inmigrate"]);
 
 /** Boots the guest, or lets it go on where its memory was saved. */
 async function bringUp(

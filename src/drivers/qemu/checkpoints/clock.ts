@@ -4,10 +4,14 @@ import type { QemuContext } from "../context.ts";
 import { AgentLink } from "../agent_link.ts";
 import type { VmRecord } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
+import { objectsIn } from "./answers.ts";
+import { VmMonitor } from "./vm_monitor.ts";
 
 /** A guest that has an agent answers within this time after a restore, on a busy host too. */
 const PATIENCE_MS = 1_500;
 const NANOSECONDS = 1_000_000;
+/** The label of the agent's port on QEMU's command line. */
+const AGENT_CHARDEV = "agent";
 
 /**
  * Tells the guest what time it is. A guest without an agent, or one that refuses, keeps its clock: the restore is
@@ -16,12 +20,12 @@ const NANOSECONDS = 1_000_000;
  */
 export async function setGuestClock(
   context: QemuContext,
-  record: Pick<VmRecord, "id" | "runtime">,
+  record: Pick<VmRecord, "id" | "name" | "runtime">,
   signal: AbortSignal,
 ): Promise<void> {
   const { host } = context;
   const { agent, agentLock } = new RuntimeFolder(record.runtime);
-  if (await host.files.stat(agent) === undefined) return;
+  if (!await hasAgent(new VmMonitor(context, record))) return;
   const link = new AgentLink({
     host,
     socket: agent,
@@ -37,5 +41,15 @@ export async function setGuestClock(
     signal.throwIfAborted();
   } finally {
     link.close();
+  }
+}
+
+/** Whether something in the guest has opened the agent's port; without that nobody need be waited for. */
+async function hasAgent(monitor: VmMonitor): Promise<boolean> {
+  try {
+    const ports = objectsIn(await monitor.tell("query-chardev"));
+    return ports.some((port) => port.label === AGENT_CHARDEV && port["frontend-open"] === true);
+  } catch {
+    return false;
   }
 }

@@ -3,7 +3,8 @@
 import { systemClock } from "./clock.ts";
 import { DenoEnvironment } from "./environment.ts";
 import { denoFiles } from "./files.ts";
-import type { Host, OperatingSystem } from "./host.ts";
+import type { Host } from "./host.ts";
+import type { OperatingSystem } from "./operating_system.ts";
 import { FileLocks } from "./locks.ts";
 import { denoMachine } from "./machine.ts";
 import { denoPermissions } from "./permissions.ts";

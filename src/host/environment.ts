@@ -2,7 +2,7 @@
 
 import { joinPath } from "../base/paths.ts";
 import { HvError } from "../base/errors.ts";
-import type { OperatingSystem } from "./host.ts";
+import type { OperatingSystem } from "./operating_system.ts";
 
 export interface Environment {
   /** The variable's value; `undefined` when it is not set or empty. */

@@ -5,13 +5,11 @@ import type { Environment } from "./environment.ts";
 import type { Files } from "./files.ts";
 import type { Locks } from "./locks.ts";
 import type { Machine } from "./machine.ts";
+import type { OperatingSystem } from "./operating_system.ts";
 import type { Permissions } from "./permissions.ts";
 import type { Processes } from "./processes.ts";
 import type { Sockets } from "./sockets.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** The operating systems that hvlab runs on. */
-export type OperatingSystem = "linux" | "darwin" | "windows";
 
 /** The outside world in parts. Tests put a scripted one in its place. */
 export interface Host {

@@ -4,7 +4,6 @@
  */
 
 import { HvError } from "../base/errors.ts";
-import type { Processes } from "./processes.ts";
 
 export interface ProcessFacts {
   pid: number;
@@ -14,6 +13,12 @@ export interface ProcessFacts {
   args: string;
 }
 
+/** Runs `ps` with arguments and added variables. */
+export type RunPs = (
+  args: readonly string[],
+  env: Record<string, string>,
+) => Promise<{ code: number; stdout: Uint8Array; stderr: Uint8Array }>;
+
 /** `lstart` is always 24 characters: `Sun Nov 29 20:02:53 2026`. */
 const LINE = /^\s*(\d+)\s+(\S+)\s+(.{24})\s(.*)$/;
 
@@ -22,12 +27,9 @@ const LINE = /^\s*(\d+)\s+(\S+)\s+(.{24})\s(.*)$/;
  * each of their bytes becomes a question mark, and no path with one is found again. Zombies are left out, since
  * nothing of them runs any more.
  */
-export async function readProcessTable(
-  processes: Pick<Processes, "run">,
-  selection: readonly string[],
-): Promise<ProcessFacts[]> {
-  const finished = await processes.run("ps", [...selection, "-ww", "-o", "pid=,stat=,lstart=,args="], {
-    env: { LC_ALL: "C.UTF-8" },
+export async function readProcessTable(runPs: RunPs, selection: readonly string[]): Promise<ProcessFacts[]> {
+  const finished = await runPs([...selection, "-ww", "-o", "pid=,stat=,lstart=,args="], {
+    LC_ALL: "C.UTF-8",
   });
   const stderr = new TextDecoder().decode(finished.stderr).trim();
   if (finished.code > 1 || stderr !== "") {

@@ -2,9 +2,9 @@
 
 import { HvError } from "../base/errors.ts";
 import { joinPath, nameOf } from "../base/paths.ts";
-import type { OperatingSystem } from "./host.ts";
+import type { OperatingSystem } from "./operating_system.ts";
 import { programFailure } from "./failures.ts";
-import { type ProcessFacts, readProcessTable } from "./process_table.ts";
+import { type ProcessFacts, readProcessTable, type RunPs } from "./process_table.ts";
 import type { ChildProcess, SpawnOptions } from "./spawn.ts";
 
 /** How a program ended and what it printed. */
@@ -99,11 +99,11 @@ export class DenoProcesses implements Processes {
 
   async describe(pid: number): Promise<ProcessFacts | undefined> {
     if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
-    return (await readProcessTable(this, ["-p", String(pid)])).find((facts) => facts.pid === pid);
+    return (await readProcessTable(this.#ps, ["-p", String(pid)])).find((facts) => facts.pid === pid);
   }
 
   async list(programName: string): Promise<ProcessFacts[]> {
-    const all = await readProcessTable(this, ["-e"]);
+    const all = await readProcessTable(this.#ps, ["-e"]);
     return all.filter((facts) => nameOf(facts.args.split(" ", 1)[0] ?? "") === programName);
   }
 
@@ -116,6 +116,8 @@ export class DenoProcesses implements Processes {
       : await this.run("kill", [`-${signal}`, String(pid)]);
     return finished.code === 0;
   }
+
+  readonly #ps: RunPs = (args, env) => this.run("ps", args, { env });
 
   #resolve(program: string): string {
     return this.#named.get(program) ?? program;

@@ -2,17 +2,25 @@
 
 import { HvError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
+import type { Host } from "../host/host.ts";
+import type { StateFolder } from "../state/layout.ts";
 import { Pipeline } from "../tools/call.ts";
-import { Session } from "../tools/session.ts";
+import { Session, type SessionOptions } from "../tools/session.ts";
 import { catalogue } from "../tools/table.ts";
 import { serveOverTransport } from "./sdk.ts";
 import type { Selection } from "./selection.ts";
-import type { ServeOptions } from "./serve.ts";
 import { buildService } from "./service.ts";
 import { StdioTransport } from "./stdio_transport.ts";
 
 /** What a connection is made of. */
-export interface ConnectionOptions extends Omit<ServeOptions, "toolsets" | "readOnly"> {
+export interface ConnectionOptions {
+  host: Host;
+  config: Config;
+  state: StateFolder;
+  driverName?: string;
+  version: string;
+  /** Opens the driver; tests put an in-memory one in its place. */
+  openDriver?: SessionOptions["openDriver"];
   selection: Selection;
   /** Aborted from here when the host goes away, and from outside to end the connection. */
   closing: AbortController;

@@ -1,23 +1,14 @@
 /** `hvlab mcp`: a server on stdin and stdout that ends when its host does. */
 
-import type { Config } from "../config/config.ts";
 import type { Host } from "../host/host.ts";
-import type { StateFolder } from "../state/layout.ts";
-import type { SessionOptions } from "../tools/session.ts";
+import type { ConnectionOptions } from "./connection.ts";
 import { watchParent } from "./parent.ts";
 import { readToolsets } from "./selection.ts";
 
 /** How a server is started. */
-export interface ServeOptions {
-  host: Host;
-  config: Config;
-  state: StateFolder;
-  driverName?: string;
+export interface ServeOptions extends Omit<ConnectionOptions, "selection" | "closing"> {
   toolsets: readonly string[];
   readOnly: boolean;
-  version: string;
-  /** Opens the driver; tests put an in-memory one in its place. */
-  openDriver?: SessionOptions["openDriver"];
 }
 
 /** Running calls get this long to take their work back; then the server ends by force. */

@@ -11,7 +11,8 @@
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { denoFiles } from "../../src/host/files.ts";
-import type { Host, OperatingSystem } from "../../src/host/host.ts";
+import type { Host } from "../../src/host/host.ts";
+import type { OperatingSystem } from "../../src/host/operating_system.ts";
 import { FileLocks } from "../../src/host/locks.ts";
 import { denoMachine, type Machine } from "../../src/host/machine.ts";
 import { denoPermissions } from "../../src/host/permissions.ts";

@@ -51,6 +51,15 @@ export function mortalHost(real: Host, life: number): MortalHost {
   });
   const host: Host = {
     ...real,
+    clock: {
+      now: () => real.clock.now(),
+      monotonic: () => real.clock.monotonic(),
+      async sleep(ms, signal) {
+        // The dead wait for nothing.
+        if (isDead) throw new Killed("killed");
+        await real.clock.sleep(ms, signal);
+      },
+    },
     files: {
       ...files,
       writeAtomically: counted("write", (path, text) => files.writeAtomically(path, text)),

@@ -44,6 +44,11 @@ export function linkFor(address: AgentAddress): AgentLink {
   return link;
 }
 
+/** Gives back every agent connection that this process holds open and no call is using. */
+export function closeLinks(host: Host): void {
+  for (const link of links.get(host)?.values() ?? []) link.close();
+}
+
 /** Waits as long as the signal allows: the question lies in the socket before the guest has booted. */
 async function ping(link: AgentLink, signal: AbortSignal): Promise<void> {
   for (;;) {

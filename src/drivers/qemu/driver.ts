@@ -5,7 +5,7 @@ import { newVmId } from "../../base/ids.ts";
 import type { Vm } from "../../contract/vm.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
 import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
-import { openAgentChannel } from "./agent.ts";
+import { closeLinks, openAgentChannel } from "./agent.ts";
 import { openCheckpoints } from "./checkpoints/abilities.ts";
 import type { QemuContext } from "./context.ts";
 import { makeVm } from "./creation.ts";
@@ -124,7 +124,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     crash,
     diagnose: (signal) => diagnose(context, signal),
     close: () => {
-      for (const channel of opened.values()) channel.close();
+      closeLinks(context.host);
       return Promise.resolve(sandboxes.close());
     },
   };

@@ -2,7 +2,7 @@
 
 import { toHvError } from "../../../base/errors.ts";
 import type { Image } from "../../../contract/image.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope, SandboxSpec } from "../../driver.ts";
 import type { QemuContext } from "../context.ts";
 import { getImage } from "../images.ts";
 import { type Choice, chooseTemplate } from "./choose.ts";
@@ -22,9 +22,12 @@ export interface FoundTemplate extends Disposable {
  */
 export async function findTemplate(
   context: QemuContext,
-  { image: name, ...size }: MachineSize & { image: string },
+  { image: name, memory_mb, cpus, name: _, ttl_s: __, tiedToUs: ___, ...others }: SandboxSpec,
   scope: CallScope,
 ): Promise<FoundTemplate | undefined> {
+  // A machine with anything of its own, such as another kernel, is none that a template was made of.
+  if (Object.values(others).some((value) => value !== undefined)) return undefined;
+  const size = { memory_mb, cpus };
   if (await context.host.files.stat(templatesFolder(context, name)) === undefined) return undefined;
   const image = await getImage(context, name);
   const first = await choose(context, image, size, scope);

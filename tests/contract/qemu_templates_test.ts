@@ -1,0 +1,218 @@
+/** Warm templates with real guests: what clones share and what they do not, and who may take a template away. */
+
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import type { Driver } from "../../src/drivers/driver.ts";
+import { ProcessView } from "../../src/drivers/qemu/identity.ts";
+import { failureOf } from "../support/failures.ts";
+import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
+
+const SIZE = { memory_mb: 128, cpus: 1 };
+
+async function warm({ driver, scope }: QemuLab): Promise<{ made: boolean; folder: string }> {
+  const template = await driver.templates?.warm("tiny", SIZE, scope);
+  assert.ok(template !== undefined);
+  return template;
+}
+
+/** Makes a sandbox; answers its id and the warnings that came with it. */
+async function create(
+  lab: QemuLab,
+  changes: Parameters<QemuLab["sandbox"]>[0] = {},
+  driver = lab.driver,
+): Promise<{ id: string; warnings: string[] }> {
+  const warnings: string[] = [];
+  const scope = { ...lab.scope, warn: (text: string) => void warnings.push(text) };
+  const id = await driver.sandboxes?.create(lab.sandbox({ tiedToUs: true, ...changes }), scope);
+  assert.ok(id !== undefined);
+  return { id, warnings };
+}
+
+async function run(lab: QemuLab, id: string, argv: string[], driver: Driver = lab.driver): Promise<string> {
+  const { signal } = lab.scope;
+  const [channel] = driver.channels(await driver.vms.get(id, signal));
+  assert.ok(channel !== undefined);
+  const chunks: Uint8Array[] = [];
+  const collect = (bytes: Uint8Array): Promise<void> => Promise.resolve(void chunks.push(bytes));
+  try {
+    const exit = await channel.exec({ argv }, { stdout: collect, stderr: collect }, signal);
+    assert.equal(exit.exit_code, 0, argv.join(" "));
+  } finally {
+    channel.close();
+  }
+  return new TextDecoder().decode(await new Blob(chunks.map((chunk) => chunk.slice())).bytes());
+}
+
+/** Whether a running VM is a clone: its QEMU waits for a device state instead of booting. */
+async function isClone({ driver, host, scope }: QemuLab, id: string): Promise<boolean> {
+  const { pid } = await driver.vms.get(id, scope.signal);
+  return / -incoming defer/.test((await host.processes.describe(pid ?? 0))?.args ?? "");
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? [...Deno.readDirSync(folder)].map(({ name }) => name).sort() : [];
+}
+
+async function assertNothingLeft(lab: QemuLab): Promise<void> {
+  assert.deepEqual(namesIn(lab.state.vms), []);
+  assert.deepEqual(namesIn(lab.host.environment.runtimeFolder()), []);
+  assert.deepEqual(namesIn(lab.state.locks).filter((name) => name.startsWith("vm-")), []);
+  const context = { host: lab.host, state: lab.state, config: DEFAULT_CONFIG, findings: lab.findings };
+  const processes = await new ProcessView(context).all();
+  assert.deepEqual(processes.filter(({ args }) => args.includes(lab.host.environment.runtimeFolder())), []);
+  assert.deepEqual(await lab.driver.vms.orphans(lab.scope.signal), []);
+}
+
+qemuTest(
+  "clones answer, share nothing, know the time, and leave template and image as they were",
+  async (lab) => {
+    const { driver, scope } = lab;
+    assert.equal((await warm(lab)).made, true);
+    assert.equal((await warm(lab)).made, false, "one that fits stays");
+    const one = await create(lab, { name: "one" });
+    const two = await create(lab, { name: "two" });
+    assert.deepEqual([one.warnings, two.warnings], [[], []]);
+    assert.deepEqual([await isClone(lab, one.id), await isClone(lab, two.id)], [true, true]);
+
+    const random = ["sh", "-c", "head -c 16 /dev/urandom | sha256sum"];
+    assert.notEqual(await run(lab, one.id, random), await run(lab, two.id, random));
+    const clock = Number(await run(lab, one.id, ["date", "+%s"]));
+    assert.ok(Math.abs(clock - Date.now() / 1000) < 10, `the guest's clock is ${clock}`);
+    await run(lab, one.id, ["sh", "-c", "echo mine > /tmp/mine"]);
+    assert.equal(await run(lab, two.id, ["sh", "-c", "ls /tmp/mine 2>/dev/null || echo none"]), "none\n");
+    assert.equal(await run(lab, one.id, ["cat", "/tmp/mine"]), "mine\n");
+    assert.doesNotMatch(await run(lab, one.id, ["sh", "-c", "ls -A /run /tmp; ps"]), /hvlab-waker/);
+
+    for (const { id } of [one, two]) await driver.vms.remove(id, scope);
+    const check = await driver.templates?.verify("tiny", scope);
+    assert.equal(check?.sound, true);
+    assert.deepEqual(check?.templates.map(({ fits, reason }) => [fits, reason]), [[true, undefined]]);
+    const dropped = await driver.templates?.drop("tiny", scope);
+    assert.deepEqual(dropped?.map(({ removed }) => removed), [true]);
+    assert.deepEqual(namesIn(lab.state.templates), []);
+    await assertNothingLeft(lab);
+  },
+);
+
+qemuTest(
+  "of two makers at once one makes, eight clones at once all run, and killed ones leave nothing",
+  async (lab) => {
+    const { driver, scope, host } = lab;
+    const other = lab.another();
+    const made = await Promise.all([
+      driver.templates?.warm("tiny", SIZE, scope),
+      other.templates?.warm("tiny", SIZE, scope),
+    ]);
+    assert.deepEqual(made.map((template) => template?.made).sort(), [false, true]);
+    assert.equal(namesIn(`${lab.state.templates}/tiny`).length, 1);
+
+    const fleet = await Promise.all(Array.from({ length: 8 }, async (_, index) => {
+      const maker = index % 2 === 0 ? driver : other;
+      const { id, warnings } = await create(lab, { name: `box ${index}` }, maker);
+      assert.deepEqual(warnings, []);
+      assert.equal(await run(lab, id, ["echo", String(index)], maker), `${index}\n`);
+      return id;
+    }));
+    const [first = "", second = "", ...others] = fleet;
+    for (const id of [first, second]) {
+      const { pid = 0 } = await driver.vms.get(id, scope.signal);
+      await host.processes.kill(pid, "KILL");
+    }
+    for (const id of [first, second, ...others]) await driver.vms.remove(id, scope);
+    await assertNothingLeft(lab);
+  },
+);
+
+qemuTest("a template is dropped only when no clone runs on it", async (lab) => {
+  const { driver, scope } = lab;
+  const { folder } = await warm(lab);
+  const { id } = await create(lab, { tiedToUs: false });
+  const failure = await failureOf("hv.conflict", () => driver.templates?.drop("tiny", scope));
+  assert.deepEqual(failure.context.vms, [{ vm: id, name: "box" }]);
+  assert.ok(existsSync(`${folder}/ram`));
+  assert.equal((await driver.templates?.list("tiny"))?.[0]?.vms, 1);
+  await driver.vms.stop(id, "off", scope);
+  assert.equal((await driver.templates?.drop("tiny", scope))?.length, 1, "a clone that is off boots anew");
+  await driver.vms.start(id, scope);
+  await driver.vms.remove(id, scope);
+  await assertNothingLeft(lab);
+});
+
+qemuTest("a template that nothing can use again is made anew by the next sandbox", async (lab) => {
+  const { driver, scope } = lab;
+  const { folder } = await warm(lab);
+  const text = await Deno.readTextFile(`${folder}/template.json`);
+  const old = folder.replace(/[0-9a-f]{32}$/, "0".repeat(32));
+  const record = text.replace(/"fingerprint": "[0-9a-f]+"/, `"fingerprint": "${"0".repeat(32)}"`)
+    .replace(/"modified": (\d+)\n(\s*\},\s*"machine")/, '"modified": 1\n$2');
+  assert.notEqual(record, text);
+  await Deno.rename(folder, old);
+  await Deno.writeTextFile(`${old}/template.json`, record);
+  const check = await driver.templates?.verify("tiny", scope);
+  assert.match(check?.templates[0]?.reason ?? "", /is not the QEMU that made it any more/);
+
+  const { id, warnings } = await create(lab);
+  assert.deepEqual(warnings, []);
+  assert.ok(await isClone(lab, id));
+  assert.deepEqual(namesIn(`${lab.state.templates}/tiny`), [folder.slice(-32)]);
+  await driver.vms.remove(id, scope);
+  await assertNothingLeft(lab);
+});
+
+qemuTest(
+  "without a template that fits a sandbox boots, and says why when there is another one",
+  async (lab) => {
+    const { driver, scope } = lab;
+    const none = await create(lab);
+    assert.deepEqual(none.warnings, []);
+    assert.equal(await isClone(lab, none.id), false);
+    await driver.vms.remove(none.id, scope);
+
+    const { folder } = await warm(lab);
+    const larger = await create(lab, { memory_mb: 160 });
+    assert.match(larger.warnings.join(), /booted, not cloned .*the memory in MiB is 160 and was 128/);
+    assert.equal(await isClone(lab, larger.id), false);
+    await driver.vms.remove(larger.id, scope);
+
+    // The same size and time, so that only QEMU can see that it is no device state.
+    const { mtime } = await Deno.stat(`${folder}/state`);
+    const { size } = await Deno.stat(`${folder}/state`);
+    assert.ok(mtime !== null);
+    await Deno.chmod(`${folder}/state`, 0o600);
+    await Deno.writeFile(`${folder}/state`, new Uint8Array(size).fill(0x2a));
+    await Deno.utime(`${folder}/state`, mtime, mtime);
+    const broken = await create(lab);
+    assert.match(broken.warnings.join(), /booted, not cloned from the warm template of "tiny": /);
+    assert.equal(await isClone(lab, broken.id), false);
+    await driver.vms.remove(broken.id, scope);
+    assert.equal((await driver.templates?.verify("tiny", scope))?.templates[0]?.fits, false);
+    await assertNothingLeft(lab);
+  },
+);
+
+qemuTest("a maker that is killed half-way leaves only what the next call removes", async (lab) => {
+  const { driver, scope, state, host } = lab;
+  const script = decodeURIComponent(new URL("../support/warm_maker.ts", import.meta.url).pathname);
+  const maker = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", script, state.root, host.environment.runtimeFolder()],
+    cwd: decodeURIComponent(new URL("../../", import.meta.url).pathname),
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  let said = "";
+  for await (const chunk of maker.stdout) {
+    said += new TextDecoder().decode(chunk);
+    if (said.includes("Warming the guest up")) break;
+  }
+  maker.kill("SIGKILL");
+  await maker.status;
+  assert.match(namesIn(state.vms).join(), /^\.making-vm-/);
+
+  await driver.sandboxes?.sweep(scope);
+  assert.deepEqual(namesIn(state.vms), []);
+  for (const orphan of await driver.vms.orphans(scope.signal)) await driver.vms.removeOrphan(orphan, scope);
+  assert.equal((await warm(lab)).made, true);
+  await assertNothingLeft(lab);
+});

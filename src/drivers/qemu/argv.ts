@@ -37,6 +37,8 @@ export interface MachinePlan {
 export const AGENT_PORT = "org.qemu.guest_agent.0";
 /** Name of our own port for streams in the guest. */
 export const DATA_PORT = "hvlab.data.0";
+/** The name of a machine's memory. */
+const RAM = "ram";
 /** Hot-plug on q35 needs a root port that was there at the start (measured on QEMU 7.2). */
 const SPARE_PORTS = 4;
 
@@ -56,11 +58,11 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...identityWords(plan.uuid),
     ...["-name", `guest=${escapeOption(plan.name)}`],
     ...["-nodefaults", "-no-user-config", "-display", "none"],
-    ...["-machine", plan.ramFile === undefined ? plan.machine : `${plan.machine},memory-backend=ram`],
+    ...["-machine", `${plan.machine},memory-backend=${RAM}`],
     ...["-accel", plan.accelerator],
     ...["-cpu", plan.accelerator === "kvm" ? "host" : "max"],
     ...["-m", `size=${plan.memory_mb}M`],
-    ...(plan.ramFile === undefined ? [] : ram(plan.ramFile, plan.memory_mb)),
+    ...ram(plan.ramFile, plan.memory_mb),
     ...["-smp", String(plan.cpus)],
     // A panicked guest waits to be looked at; without this QEMU ends at once.
     ...["-action", "panic=pause"],
@@ -75,12 +77,12 @@ export function machineArguments(plan: MachinePlan): string[] {
   ];
 }
 
-function ram({ path, shared }: NonNullable<MachinePlan["ramFile"]>, sizeMb: number): string[] {
-  const share = shared ? "on" : "off";
-  return [
-    "-object",
-    `memory-backend-file,id=ram,size=${sizeMb}M,mem-path=${escapeOption(path)},share=${share}`,
-  ];
+/** Memory has the same name whatever it lies in, since saved memory loads only into parts of the same names. */
+function ram(file: MachinePlan["ramFile"], sizeMb: number): string[] {
+  const size = `id=${RAM},size=${sizeMb}M`;
+  if (file === undefined) return ["-object", `memory-backend-ram,${size}`];
+  const share = file.shared ? "on" : "off";
+  return ["-object", `memory-backend-file,${size},mem-path=${escapeOption(file.path)},share=${share}`];
 }
 
 const CONFINEMENT = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";

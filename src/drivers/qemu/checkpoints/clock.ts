@@ -1,7 +1,8 @@
 /** The clock of a guest that was brought back from the past. */
 
 import type { QemuContext } from "../context.ts";
-import { AgentLink } from "../agent_link.ts";
+import { linkFor } from "../agent.ts";
+import { observe } from "../observe.ts";
 import type { VmRecord } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { objectsIn } from "./answers.ts";
@@ -20,17 +21,21 @@ const AGENT_CHARDEV = "agent";
  */
 export async function setGuestClock(
   context: QemuContext,
-  record: Pick<VmRecord, "id" | "name" | "runtime">,
+  record: VmRecord,
   signal: AbortSignal,
 ): Promise<void> {
   const { host } = context;
   const { agent, agentLock } = new RuntimeFolder(record.runtime);
   if (!await hasAgent(new VmMonitor(context, record))) return;
-  const link = new AgentLink({
+  // The connection stays for whoever uses the guest next, since the agent takes a pause after each.
+  const link = linkFor({
     host,
     socket: agent,
     lock: agentLock,
-    isCrashed: () => Promise.resolve(undefined),
+    isCrashed: async (limited) => {
+      const { state, reason } = await observe(context, record, limited);
+      return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
+    },
   });
   const limits = { signal, patienceMs: PATIENCE_MS, limitMs: PATIENCE_MS };
   try {
@@ -39,8 +44,6 @@ export async function setGuestClock(
     await link.ask([{ name: "guest-set-time", arguments: { time } }], limits);
   } catch {
     signal.throwIfAborted();
-  } finally {
-    link.close();
   }
 }
 

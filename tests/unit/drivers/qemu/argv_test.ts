@@ -31,7 +31,7 @@ function readOptions(text: string): string[] {
 Deno.test("a machine is told everything that later calls need of it", () => {
   const argv = machineArguments(PLAN);
   assert.deepEqual(argv.slice(0, 2), ["-uuid", PLAN.uuid]);
-  assert.deepEqual(valuesOf(argv, "-machine"), ["pc-q35-7.2"]);
+  assert.deepEqual(valuesOf(argv, "-machine"), ["pc-q35-7.2,memory-backend=ram"]);
   assert.deepEqual(valuesOf(argv, "-accel"), ["tcg"]);
   assert.deepEqual(valuesOf(argv, "-cpu"), ["max"]);
   assert.deepEqual(valuesOf(argv, "-m"), ["size=256M"]);

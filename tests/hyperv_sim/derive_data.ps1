@@ -115,6 +115,14 @@ function Format-DocumentedParameter([string] $name, [object[]] $entries, [string
     Format-Parameter $name $parameter $since
 }
 
+# The name that the help gives a parameter whose reflected name it lists as an alias.
+function Get-PresentName([string] $parameter, [hashtable] $documented) {
+    if ($documented) {
+        foreach ($name in $documented.params.Keys) { if (@($documented.params[$name][0]['aliases']) -contains $parameter) { return $name } }
+    }
+    $parameter
+}
+
 function Format-Cmdlet([string] $name, [hashtable] $reflected, [hashtable] $documented) {
     $since = ''
     if ($documented -and $documented.in[0] -ne $firstGeneration) { $since = $documented.in[0] }
@@ -132,9 +140,15 @@ function Format-Cmdlet([string] $name, [hashtable] $reflected, [hashtable] $docu
     $known = @{}
     if ($reflected.ContainsKey('params')) {
         foreach ($parameter in $reflected.params.Keys) {
+            $facts = $reflected.params[$parameter]
             $known[$parameter] = $true
-            foreach ($alias in @($reflected.params[$parameter]['aliases'])) { if ($alias) { $known[$alias] = $true } }
-            Format-Parameter $parameter $reflected.params[$parameter] ''
+            foreach ($alias in @($facts['aliases'])) { if ($alias) { $known[$alias] = $true } }
+            $name = Get-PresentName $parameter $documented
+            if ($name -ne $parameter) {
+                $facts.aliases = @($parameter)
+                $known[$name] = $true
+            }
+            Format-Parameter $name $facts ''
         }
     }
     if (-not $documented) { return }

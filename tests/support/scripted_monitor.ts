@@ -10,7 +10,7 @@ export interface MonitorScript {
   kvm?: boolean;
   /** Whether it greets; a monitor that has a client already does not. */
   silent?: boolean;
-  /** More answers by command; `null` hangs up instead. */
+  /** More answers by command; `null` hangs up instead, a function is asked with the command's arguments. */
   answers?: Record<string, unknown>;
 }
 
@@ -37,7 +37,8 @@ export async function listenAsMonitor(
     const { execute: name, id } = request;
     if (typeof name !== "string") return;
     asked.push(name);
-    const found = known[name];
+    const kept = known[name];
+    const found: unknown = typeof kept === "function" ? kept(request.arguments) : kept;
     if (found === null) return hangUp();
     if (found === undefined) {
       const desc = `The command ${name} has not been found`;

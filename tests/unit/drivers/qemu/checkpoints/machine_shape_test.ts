@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import {
+  differences,
+  differInSizeAlone,
+  type MachineShape,
+  readShape,
+} from "../../../../../src/drivers/qemu/checkpoints/machine_shape.ts";
+import { VmMonitor } from "../../../../../src/drivers/qemu/checkpoints/vm_monitor.ts";
+import { uuidOf } from "../../../../../src/base/ids.ts";
+import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
+import { VM_ID, withQemu } from "../../../../support/qemu_context.ts";
+import { listenAsMonitor } from "../../../../support/scripted_monitor.ts";
+
+const SHAPE: MachineShape = {
+  machine: "pc-q35-7.2",
+  memory_mb: 256,
+  cpus: 2,
+  accelerator: "tcg",
+  memory_parts: ["ram"],
+  devices: ["nic-0:virtio-net-pci", "device[0]:VGA"],
+};
+
+Deno.test("a machine is read off QEMU's answers", () =>
+  withQemu(async ({ host, context, addVm }) => {
+    const record = await addVm();
+    await Deno.mkdir(record.runtime, { recursive: true });
+    await listenAsMonitor(host, new RuntimeFolder(record.runtime).monitor("calls"), {
+      uuid: uuidOf(VM_ID),
+      answers: {
+        "qom-get": "pc-q35-7.2-machine",
+        "query-memory-size-summary": { "base-memory": 256 * 1024 * 1024, "plugged-memory": 0 },
+        "query-cpus-fast": [{ "cpu-index": 0 }, { "cpu-index": 1 }],
+        "query-memdev": [{ id: "ram", size: 1 }],
+        "qom-list": ({ path }: { path: string }) =>
+          path === "/machine/peripheral"
+            ? [{ name: "type", type: "string" }, { name: "nic-0", type: "child<virtio-net-pci>" }]
+            : [{ name: "device[0]", type: "child<VGA>" }],
+      },
+    });
+    assert.deepEqual(await readShape(new VmMonitor(context, record)), SHAPE);
+  }));
+
+Deno.test("equal machines do not differ, and every difference has a name", () => {
+  assert.deepEqual(differences(SHAPE, { ...SHAPE }), []);
+  const changes: [Partial<MachineShape>, string[]][] = [
+    [{ machine: "pc-q35-8.0" }, ["machine was pc-q35-7.2 and is pc-q35-8.0"]],
+    [{ memory_mb: 512 }, ["memory_mb was 256 and is 512"]],
+    [{ accelerator: "kvm" }, ["accelerator was tcg and is kvm"]],
+    [{ memory_parts: ["pc.ram"] }, ["ram is missing", "pc.ram is new"]],
+    [{ devices: ["device[0]:VGA"] }, ["nic-0:virtio-net-pci is missing"]],
+    [{ devices: [...SHAPE.devices, "phone:usb-mtp"] }, ["phone:usb-mtp is new"]],
+    [{ devices: [...SHAPE.devices].reverse() }, ["the devices stand in another order"]],
+  ];
+  for (const [change, expected] of changes) {
+    assert.deepEqual(differences(SHAPE, { ...SHAPE, ...change }), expected);
+  }
+});
+
+Deno.test("only size and type can be put right by starting the machine anew", () => {
+  assert.ok(differInSizeAlone(SHAPE, { ...SHAPE, machine: "pc-q35-8.0", memory_mb: 1, cpus: 9 }));
+  for (const change of [{ accelerator: "kvm" }, { memory_parts: [] }, { devices: [] }]) {
+    assert.ok(!differInSizeAlone(SHAPE, { ...SHAPE, ...change }), JSON.stringify(change));
+  }
+});

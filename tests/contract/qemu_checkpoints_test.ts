@@ -1,7 +1,9 @@
 /** Checkpoints, saved and paused machines on real QEMU: their disks, what blocks them, what goes wrong. */
 
 import assert from "node:assert/strict";
+import { HvError } from "../../src/base/errors.ts";
 import type { CheckpointAbilities } from "../../src/drivers/checkpoint_abilities.ts";
+import type { CallScope } from "../../src/drivers/driver.ts";
 import { disksOf, memoryFile, memoryTags } from "../../src/drivers/qemu/checkpoints/files.ts";
 import { readSnapshots } from "../../src/drivers/qemu/checkpoints/snapshot_table.ts";
 import { VmMonitor } from "../../src/drivers/qemu/checkpoints/vm_monitor.ts";
@@ -288,3 +290,87 @@ qemuTest("an exported checkpoint is a whole disk of its own, with the memory bes
   assert.equal(await stateOf(lab, id), "running");
   await driver.vms.remove(id, scope);
 });
+
+qemuTest("on a full disk nothing is saved, the guest goes on, and nothing is left", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const id = await diskVm(lab);
+  await driver.vms.start(id, scope);
+  const folder = `${lab.state.vm(id)}/memory`;
+  await Deno.mkdir(folder);
+  if (!await mountSmall(folder)) return;
+  try {
+    const saves = [
+      () => checkpoints.create(id, { name: "big", ...MEMORY }, scope),
+      () => driver.vms.stop(id, "save", scope),
+    ];
+    for (const save of saves) {
+      const failure = await failureOf("hv.io", save);
+      assert.match(failure.hint ?? "", /full/);
+      assert.equal(await stateOf(lab, id), "running");
+      await assertNothingKept(lab, id);
+    }
+    assert.deepEqual(await checkpoints.list(id, scope.signal), { checkpoints: [], warnings: [] });
+  } finally {
+    await new Deno.Command("umount", { args: [folder] }).output();
+  }
+  await checkpoints.create(id, { name: "now", ...MEMORY }, scope);
+  assert.match(JSON.stringify(await driver.vms.losses(id, scope.signal)), /the checkpoint \\"now\\"/);
+  await driver.vms.remove(id, scope);
+});
+
+qemuTest(
+  "a call that is cancelled while memory is saved leaves the guest running and nothing else",
+  async (lab) => {
+    const { driver, scope } = lab;
+    const checkpoints = checkpointsOf(lab);
+    const id = await diskVm(lab);
+    await driver.vms.start(id, scope);
+    const saves = [
+      (cancelled: CallScope) => checkpoints.create(id, { name: "one", ...MEMORY }, cancelled),
+      (cancelled: CallScope) => driver.vms.stop(id, "save", cancelled),
+    ];
+    for (const save of saves) {
+      const controller = new AbortController();
+      const progress = ({ message }: { message: string }): void => {
+        if (message.startsWith("Saving memory")) controller.abort(new HvError("hv.cancelled", "enough"));
+      };
+      await failureOf("hv.cancelled", () => save({ signal: controller.signal, progress }));
+      assert.equal(await stateOf(lab, id), "running");
+      await assertNothingKept(lab, id);
+    }
+    assert.deepEqual(await checkpoints.list(id, scope.signal), { checkpoints: [], warnings: [] });
+    await driver.vms.remove(id, scope);
+  },
+);
+
+qemuTest(
+  "of two checkpoints at the same instant one is made and the other finds the VM busy",
+  async (lab) => {
+    const { driver, scope } = lab;
+    const id = await diskVm(lab);
+    await driver.vms.start(id, scope);
+    const other = lab.another();
+    const made = await Promise.allSettled([
+      checkpointsOf(lab).create(id, { name: "one", ...MEMORY }, scope),
+      other.checkpoints?.create(id, { name: "two", ...MEMORY }, scope),
+    ]);
+    const failures = made.flatMap((each) => each.status === "rejected" ? [each.reason] : []);
+    assert.equal(failures.length, 1);
+    const [failure] = failures;
+    assert.ok(failure instanceof HvError);
+    assert.deepEqual([failure.code, failure.context.found], ["hv.conflict", "checkpointing"]);
+    assert.equal((await checkpointsOf(lab).list(id, scope.signal)).checkpoints.length, 1);
+    await driver.vms.remove(id, scope);
+  },
+);
+
+/** A file system of 256 KiB; only root may mount one. */
+async function mountSmall(folder: string): Promise<boolean> {
+  const args = ["-t", "tmpfs", "-o", "size=256k", "none", folder];
+  try {
+    return (await new Deno.Command("mount", { args, stderr: "null" }).output()).success;
+  } catch {
+    return false;
+  }
+}

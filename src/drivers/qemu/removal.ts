@@ -5,6 +5,7 @@ import { joinPath } from "../../base/paths.ts";
 import type { Loss } from "../../contract/plan.ts";
 import type { Removed } from "../../contract/vm.ts";
 import type { CallScope } from "../driver.ts";
+import { readBook } from "./checkpoints/records.ts";
 import type { QemuContext } from "./context.ts";
 import { ProcessView } from "./identity.ts";
 import { endProcess } from "./power_off.ts";
@@ -139,10 +140,23 @@ export async function filesUnder(context: QemuContext, folder: string): Promise<
   return found;
 }
 
-/** What removing a VM takes away. */
+/** What removing a VM takes away: its checkpoints by name, and every file. */
 export async function lossesOf(context: QemuContext, id: string): Promise<Loss[]> {
   const files = await filesUnder(context, context.state.vm(id));
-  return files.map(({ path, size_bytes }) => ({ what: "file", path, size_bytes }));
+  return [
+    ...await checkpointNames(context, id),
+    ...files.map(({ path, size_bytes }) => ({ what: "file", path, size_bytes })),
+  ];
+}
+
+/** A damaged record of checkpoints hides their names, not their files, and must not keep a VM from being removed. */
+async function checkpointNames(context: QemuContext, id: string): Promise<Loss[]> {
+  try {
+    const { checkpoints } = await readBook(context, id);
+    return checkpoints.map(({ name }) => ({ what: `the checkpoint "${name}"` }));
+  } catch (error) {
+    return [{ what: error instanceof Error ? error.message : String(error) }];
+  }
 }
 
 /** Whether a folder's name says that a call is, or was, making or removing a VM; answers the VM's id. */

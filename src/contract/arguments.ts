@@ -5,6 +5,9 @@ import * as z from "zod/mini";
 /** Memory of a machine in MiB. */
 export const MemoryMb = z.int().check(z.minimum(16), z.maximum(1024 * 1024));
 
+/** A disk's size in MiB: up to 64 TiB. */
+export const DiskSizeMb = z.int().check(z.minimum(1), z.maximum(64 * 1024 * 1024));
+
 /** Virtual processors. */
 export const Cpus = z.int().check(z.minimum(1), z.maximum(256));
 

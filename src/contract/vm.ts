@@ -28,6 +28,17 @@ export type ReadinessLevel = z.infer<typeof ReadinessLevel>;
 export const StopMode = z.enum(["shutdown", "button", "save", "off"]);
 export type StopMode = z.infer<typeof StopMode>;
 
+/** The firmware that a machine begins with. */
+export const Firmware = z.enum(["bios", "uefi"]);
+export type Firmware = z.infer<typeof Firmware>;
+
+/** What `configure` changes; a field that is left out stays. */
+export const VmChange = z.object({
+  memory_mb: z.optional(z.int()),
+  cpus: z.optional(z.int()),
+});
+export type VmChange = z.infer<typeof VmChange>;
+
 /** A VM as it is seen now. Nothing here is remembered from a request. */
 export const Vm = z.object({
   id: z.string(),
@@ -43,6 +54,12 @@ export const Vm = z.object({
   image: z.optional(z.string()),
   memory_mb: z.int(),
   cpus: z.int(),
+  /** What it gets at its next start instead. */
+  at_next_start: z.optional(VmChange),
+  /** Set when it boots by UEFI. */
+  firmware: z.optional(Firmware),
+  /** Whether somebody else made it; its process and its disks are never removed by us. */
+  adopted: z.optional(z.boolean()),
   created_at: z.optional(z.string()),
   /** How instructions run: `tcg` is emulation. Known only while it runs. */
   acceleration: z.optional(z.string()),
@@ -83,12 +100,12 @@ export const Removed = z.object({
 });
 export type Removed = z.infer<typeof Removed>;
 
-/** What `configure` changes; a field that is left out stays. */
-export const VmChange = z.object({
-  memory_mb: z.optional(z.int()),
-  cpus: z.optional(z.int()),
-});
-export type VmChange = z.infer<typeof VmChange>;
+/**
+ * Which moment copied disks show: `at_rest` those of a VM that was off, `power_cut` those of one that ran, as its
+ * guest would find them after a power cut at that moment.
+ */
+export const DiskMoment = z.enum(["at_rest", "power_cut"]);
+export type DiskMoment = z.infer<typeof DiskMoment>;
 
 /** Something that happened to a VM. */
 export const VmEvent = z.object({

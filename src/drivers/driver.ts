@@ -4,11 +4,11 @@ import type { Finding } from "../contract/finding.ts";
 import type { Image } from "../contract/image.ts";
 import type { Loss } from "../contract/plan.ts";
 import type { Progress } from "../contract/operation.ts";
-import type { Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
+import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
 import type { GuestChannel } from "../guest/channel.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
 import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
-import type { PauseAbilities } from "./vm_extras.ts";
+import type { AdoptionAbilities, ConfigureAbilities, CopyAbilities, PauseAbilities } from "./vm_extras.ts";
 
 /** Abilities that not every driver has. A tool names the one that it needs; the pipeline answers `hv.unsupported` without it. */
 export type Feature =
@@ -18,6 +18,9 @@ export type Feature =
   | "templates"
   | "guest"
   | "pause"
+  | "configure"
+  | "copies"
+  | "adoption"
   | "checkpoints"
   | "checkpoints.memory";
 
@@ -29,16 +32,41 @@ export interface CallScope {
   readonly warn?: (text: string) => void;
 }
 
+/** A kernel of the user's own in place of an image's. Paths are of this host; the files are copied. */
+export interface KernelSpec {
+  /** A kernel file, or the folder in which one was built. */
+  kernel?: string;
+  /** In place of the image's initial file system. */
+  initrd?: string;
+  /** Words that follow the image's own kernel command line. */
+  append?: string;
+  /** A folder of kernel modules that the initial file system gets on top. */
+  modules?: string;
+}
+
 /** A VM to be made. Sizes are real; defaults have been applied. */
 export interface VmSpec {
   name: string;
-  image: string;
+  /** What it starts from. A VM without an image needs a blank disk, an ISO or a kernel. */
+  image?: string;
   memory_mb: number;
   cpus: number;
+  /** Gives it copies of the image's files instead of leaning on them. */
+  full_copy?: boolean;
+  /** The size of a blank disk in MiB. Not together with an image that is a disk. */
+  disk_size_mb?: number;
+  /** An image of an optical disc, used where it lies. */
+  iso?: string;
+  /** `bios` when left out. */
+  firmware?: Firmware;
+  /** Whether it has a network of its own behind the host; so when left out. */
+  network?: boolean;
+  kernel?: KernelSpec;
 }
 
 /** A sandbox to be made: a VM that is disposable by construction and lives by its lease. */
 export interface SandboxSpec extends VmSpec {
+  image: string;
   ttl_s: number;
   /** Ends the machine with this process, even when it is killed. For `sandbox run` without `--keep`. */
   tiedToUs: boolean;
@@ -112,6 +140,12 @@ export interface Driver {
   readonly checkpoints?: CheckpointAbilities;
   /** Present when `features` has `pause`. */
   readonly pause?: PauseAbilities;
+  /** Present when `features` has `configure`. */
+  readonly configure?: ConfigureAbilities;
+  /** Present when `features` has `copies`. */
+  readonly copies?: CopyAbilities;
+  /** Present when `features` has `adoption`. */
+  readonly adoption?: AdoptionAbilities;
 
   /** The ways into a VM's guest that this driver brings, best first. */
   channels(vm: Vm): GuestChannel[];

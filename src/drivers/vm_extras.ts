@@ -1,6 +1,6 @@
 /** Groups of abilities with machines that not every driver has. Each stands for one feature. */
 
-import type { VmChange, VmEvent } from "../contract/vm.ts";
+import type { DiskMoment, VmChange, VmEvent } from "../contract/vm.ts";
 import type { CallScope } from "./driver.ts";
 
 /** Feature `pause`. Wrong states are `hv.conflict` with what is wanted and found; being there already is success. */
@@ -19,25 +19,46 @@ export interface ConfigureAbilities {
     change: VmChange,
     scope: CallScope,
   ): Promise<{ now: string[]; at_next_start: string[] }>;
-  /** Gives a VM another name; `hv.conflict` when it is taken. */
+  /** Gives a VM another name, whatever its state; `hv.conflict` when it is taken. */
   rename(id: string, name: string, scope: CallScope): Promise<void>;
+}
+
+/** What an exported folder says of itself. */
+export interface ExportFacts {
+  name: string;
+  memory_mb: number;
+  cpus: number;
 }
 
 /** Feature `copies`: VMs made of VMs. A failure leaves nothing behind. */
 export interface CopyAbilities {
-  /** Makes a new VM with the disks as they are now, never with memory. Answers its id. */
-  clone(id: string, name: string, scope: CallScope): Promise<string>;
-  /** Writes everything that the VM needs elsewhere into a new folder. Answers the files. */
-  export(id: string, folder: string, scope: CallScope): Promise<string[]>;
-  /** Makes a VM of an exported folder, which stays as it is. Answers its id. */
+  /**
+   * Makes a new VM with the disks as they are now, never with memory or checkpoints. `disks` tells which moment they
+   * show, and is absent for a VM without any.
+   */
+  clone(id: string, name: string, scope: CallScope): Promise<{ id: string; disks?: DiskMoment }>;
+  /**
+   * Writes everything that the VM needs elsewhere into a folder that does not exist or is empty; `hv.conflict` else.
+   * Memory and checkpoints stay behind.
+   */
+  export(id: string, folder: string, scope: CallScope): Promise<{ files: string[]; disks?: DiskMoment }>;
+  /** Reads what an exported folder says of itself. Throws `hv.bad_image` for a folder that is none. */
+  look(folder: string, signal: AbortSignal): Promise<ExportFacts>;
+  /**
+   * Makes a VM of an exported folder, which stays as it is. Answers its id. Throws `hv.bad_image` when a file is
+   * not what the folder's record says, or leads to other files.
+   */
   import(folder: string, name: string | undefined, scope: CallScope): Promise<string>;
 }
 
 /** Feature `adoption`: VMs that somebody else made. */
 export interface AdoptionAbilities {
-  /** Takes a running foreign VM under hvlab's names; `locator` is what the driver finds it by, on QEMU its monitor socket. */
-  adopt(locator: string, name: string, scope: CallScope): Promise<string>;
-  /** Forgets a VM and touches neither its process nor its disks. */
+  /**
+   * Takes a running foreign VM under hvlab's names; `locator` is what the driver finds it by, on QEMU its monitor
+   * socket. Without a name it gets the one that it says itself. Adopting a VM again finds its way to it anew.
+   */
+  adopt(locator: string, name: string | undefined, scope: CallScope): Promise<string>;
+  /** Forgets an adopted VM and touches neither its process nor its disks. `hv.unsupported` for one of our own. */
   forget(id: string, scope: CallScope): Promise<void>;
 }
 

@@ -4,7 +4,12 @@ import { HvError } from "../base/errors.ts";
 import type { CheckpointAbilities } from "../drivers/checkpoint_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
 import type { TemplateAbilities } from "../drivers/template_abilities.ts";
-import type { PauseAbilities } from "../drivers/vm_extras.ts";
+import type {
+  AdoptionAbilities,
+  ConfigureAbilities,
+  CopyAbilities,
+  PauseAbilities,
+} from "../drivers/vm_extras.ts";
 
 interface OptionalAbilities {
   images: ImageAbilities;
@@ -12,6 +17,9 @@ interface OptionalAbilities {
   templates: TemplateAbilities;
   checkpoints: CheckpointAbilities;
   pause: PauseAbilities;
+  configure: ConfigureAbilities;
+  copies: CopyAbilities;
+  adoption: AdoptionAbilities;
 }
 
 /** A driver's ability; `hv.unsupported` when it has none. */

@@ -11,11 +11,20 @@ export async function checkMachineLimits(
   size: { memory_mb: number; cpus: number },
   signal: AbortSignal,
 ): Promise<void> {
-  for (const field of ["memory_mb", "cpus"] as const) {
-    if (size[field] > limits[field]) throw over(field, size[field], limits[field]);
-  }
+  checkMachineSize(limits, size);
   const { vms } = await driver.vms.list(signal);
   if (vms.length >= limits.vms) throw over("vms", vms.length + 1, limits.vms);
+}
+
+/** Refuses a machine that is larger than the configuration allows; what is left out is not asked for. */
+export function checkMachineSize(
+  limits: Limits,
+  size: { memory_mb?: number | undefined; cpus?: number | undefined },
+): void {
+  for (const field of ["memory_mb", "cpus"] as const) {
+    const wanted = size[field];
+    if (wanted !== undefined && wanted > limits[field]) throw over(field, wanted, limits[field]);
+  }
 }
 
 function over(field: string, wanted: number, allowed: number): HvError {

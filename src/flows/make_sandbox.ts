@@ -6,11 +6,12 @@ import { HvError } from "../base/errors.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { CallScope, Driver } from "../drivers/driver.ts";
 import { abilityOf } from "./abilities.ts";
+import { type KernelWish, readKernelWish } from "./kernel_wish.ts";
 import { checkMachineLimits } from "./machine_limits.ts";
 import { waitUntil } from "./wait_until.ts";
 
 /** What a sandbox is asked to be; what is left out comes from the configuration. */
-export interface SandboxWish {
+export interface SandboxWish extends KernelWish {
   image: string;
   name?: string | undefined;
   memory_mb?: number | undefined;
@@ -38,7 +39,8 @@ export async function makeSandbox(
   await checkMachineLimits(driver, config.limits, { memory_mb, cpus }, scope.signal);
   const name = wish.name ?? `${wish.image}-${crypto.randomUUID().slice(0, 8)}`;
   const { image, ttl_s, tiedToUs } = wish;
-  const id = await abilities.create({ name, image, memory_mb, cpus, ttl_s, tiedToUs }, scope);
+  const spec = { name, image, memory_mb, cpus, ttl_s, tiedToUs, ...readKernelWish(wish) };
+  const id = await abilities.create(spec, scope);
   try {
     return await waitUntil(driver, id, "heartbeat", scope);
   } catch (error) {

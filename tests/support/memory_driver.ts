@@ -9,6 +9,13 @@ import type { Image } from "../../src/contract/image.ts";
 import type { Removed, StopMode, Vm } from "../../src/contract/vm.ts";
 import type { CallScope, Driver, Feature, SandboxSpec, VmSpec } from "../../src/drivers/driver.ts";
 import { memoryCheckpoints, type Restorable, wrongState } from "./memory_checkpoints.ts";
+import {
+  memoryAdoption,
+  memoryConfigure,
+  memoryCopies,
+  type MemoryMachines,
+  takeOn,
+} from "./memory_extras.ts";
 import { MemoryGuest } from "./memory_guest.ts";
 
 interface Machine extends Restorable {
@@ -33,7 +40,10 @@ export class MemoryDriver implements Driver {
     this.#images = images;
     this.#now = now;
     this.features = new Set(
-      features ?? ["vms", "images", "sandboxes", "guest", "pause", "checkpoints", "checkpoints.memory"],
+      features ?? [
+        ...["vms", "images", "sandboxes", "guest", "pause", "checkpoints", "checkpoints.memory"] as const,
+        ...["configure", "copies", "adoption"] as const,
+      ],
     );
   }
 
@@ -44,6 +54,7 @@ export class MemoryDriver implements Driver {
     create: (spec: VmSpec) => Promise.resolve(this.#add(spec, false, undefined)),
     start: (id: string) => {
       const machine = this.#machine(id);
+      if (machine.vm.state === "off" && machine.vm.adopted) return Promise.reject(foreign(machine.vm));
       if (machine.vm.state === "off") machine.guest = new MemoryGuest();
       machine.vm.state = "running";
       machine.vm.pid = 4711;
@@ -56,6 +67,7 @@ export class MemoryDriver implements Driver {
       else if (mode !== "off" && (vm.state === "paused" || vm.state === "saved")) {
         return Promise.reject(wrongState("running", vm.state));
       } else vm.state = "off";
+      if (vm.state === "off") takeOn(vm);
       delete vm.pid;
       return Promise.resolve();
     },
@@ -103,6 +115,16 @@ export class MemoryDriver implements Driver {
     },
   };
 
+  readonly #extras: MemoryMachines = {
+    vm: (id) => this.#machine(id).vm,
+    refuseTaken: (name, except) => this.#refuseTaken(name, except),
+    add: (vm) => this.#keep(vm),
+    remove: (id) => this.#remove(id),
+  };
+  readonly configure = memoryConfigure(this.#extras);
+  readonly copies = memoryCopies(this.#extras);
+  readonly adoption = memoryAdoption(this.#extras, this.name);
+
   readonly checkpoints = memoryCheckpoints((id) => this.#machine(id));
 
   channels({ id }: Vm): MemoryGuest[] {
@@ -147,13 +169,8 @@ export class MemoryDriver implements Driver {
   }
 
   #add(spec: VmSpec, sandbox: boolean, expiresAt: string | undefined): string {
-    this.#knownImage(spec.image);
-    if ([...this.machines.values()].some(({ vm }) => vm.name === spec.name)) {
-      throw new HvError("hv.conflict", `There is a VM "${spec.name}" already`, {
-        hint: "Choose another name",
-        context: { wanted: "absent", found: "present" },
-      });
-    }
+    if (spec.image !== undefined) this.#knownImage(spec.image);
+    this.#refuseTaken(spec.name);
     const id = newVmId();
     const { name, image, memory_mb, cpus } = spec;
     const vm: Vm = {
@@ -163,13 +180,31 @@ export class MemoryDriver implements Driver {
       driver: this.name,
       sandbox,
       managed: true,
-      image,
+      ...(image === undefined ? {} : { image }),
       memory_mb,
       cpus,
       ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
     };
-    this.machines.set(id, { vm, guest: new MemoryGuest(), crash: undefined, checkpoints: [], current: null });
+    this.#keep(vm);
     return id;
+  }
+
+  #keep(vm: Vm): void {
+    this.machines.set(vm.id, {
+      vm,
+      guest: new MemoryGuest(),
+      crash: undefined,
+      checkpoints: [],
+      current: null,
+    });
+  }
+
+  #refuseTaken(name: string, except?: string): void {
+    if (![...this.machines.values()].some(({ vm }) => vm.name === name && vm.id !== except)) return;
+    throw new HvError("hv.conflict", `There is a VM "${name}" already`, {
+      hint: "Choose another name",
+      context: { wanted: "absent", found: "present" },
+    });
   }
 
   #remove(id: string): Removed {
@@ -182,6 +217,10 @@ export class MemoryDriver implements Driver {
     return [...this.machines.values()].map(({ vm }) => vm)
       .filter(({ expires_at }) => expires_at !== undefined && Date.parse(expires_at) <= this.#now());
   }
+}
+
+function foreign({ id, name }: Vm): HvError {
+  return new HvError("hv.unsupported", `"${name}" is somebody else's`, { context: { vm: id } });
 }
 
 function imageNamed(name: string): Image {

@@ -5,10 +5,23 @@ import type { RuntimeFolder } from "./runtime_folder.ts";
 /** How instructions run: `tcg` emulates and works everywhere. */
 export type Accelerator = "tcg" | "kvm";
 
-/** What the machine starts from. */
+/** A disk's file. */
+export interface Drive {
+  path: string;
+  format: string;
+}
+
+/** What the machine starts from; `nothing` leaves it to the disc in its drive. */
 export type Boot =
-  | { kind: "kernel"; kernel: string; initrd?: string; append?: string }
-  | { kind: "disk"; path: string; format: string };
+  | { kind: "kernel"; kernel: string; initrd?: string; append?: string; disk?: Drive }
+  | { kind: "disk" } & Drive
+  | { kind: "nothing" };
+
+/** UEFI firmware: its program, which all machines share, and the machine's own variables. */
+export interface UefiFiles {
+  code: string;
+  variables: string;
+}
 
 /** Everything that QEMU is told. */
 export interface MachinePlan {
@@ -26,6 +39,12 @@ export interface MachinePlan {
   /** Holds the guest until it is told to go on. */
   paused?: boolean;
   boot: Boot;
+  /** The disc in its drive; without one there is no drive. */
+  iso?: string;
+  /** UEFI in place of the BIOS. */
+  uefi?: UefiFiles;
+  /** Whether it has a network card; so when left out. */
+  network?: boolean;
   runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "pidFile">;
   /** Where the first serial port's text goes. */
   serialLog: string;
@@ -37,6 +56,12 @@ export interface MachinePlan {
 export const AGENT_PORT = "org.qemu.guest_agent.0";
 /** Name of our own port for streams in the guest. */
 export const DATA_PORT = "hvlab.data.0";
+/** The block node of a VM's disk. */
+export const DISK_NODE = "disk-0";
+/** The block node of a VM's UEFI variables. */
+export const VARIABLES_NODE = "uefi-variables";
+const CODE_NODE = "uefi-code";
+const DISC_NODE = "disc-0";
 /** The name of a machine's memory. */
 const RAM = "ram";
 /** Hot-plug on q35 needs a root port that was there at the start (measured on QEMU 7.2). */
@@ -58,7 +83,8 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...identityWords(plan.uuid),
     ...["-name", `guest=${escapeOption(plan.name)}`],
     ...["-nodefaults", "-no-user-config", "-display", "none"],
-    ...["-machine", `${plan.machine},memory-backend=${RAM}`],
+    ...["-machine", machineWords(plan)],
+    ...(plan.uefi === undefined ? [] : firmware(plan.uefi)),
     ...["-accel", plan.accelerator],
     ...["-cpu", plan.accelerator === "kvm" ? "host" : "max"],
     ...["-m", `size=${plan.memory_mb}M`],
@@ -71,10 +97,35 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...monitors(plan.runtime),
     ...serialPort(plan.serialLog),
     ...devices(plan.runtime),
+    ...(plan.network === false ? [] : network()),
     ...boot(plan.boot),
+    ...(plan.iso === undefined ? [] : disc(plan.iso)),
     ...(plan.incoming ? ["-incoming", "defer"] : []),
     ...(plan.paused ? ["-S"] : []),
   ];
+}
+
+function machineWords({ machine, uefi }: MachinePlan): string {
+  return [
+    machine,
+    `memory-backend=${RAM}`,
+    ...(uefi === undefined ? [] : [`pflash0=${CODE_NODE}`, `pflash1=${VARIABLES_NODE}`]),
+  ].join(",");
+}
+
+function firmware({ code, variables }: UefiFiles): string[] {
+  const program = {
+    "driver": "raw",
+    "node-name": CODE_NODE,
+    "read-only": true,
+    "file": fileNode(code, true),
+  };
+  const store = { "driver": "qcow2", "node-name": VARIABLES_NODE, "file": fileNode(variables, false) };
+  return ["-blockdev", JSON.stringify(program), "-blockdev", JSON.stringify(store)];
+}
+
+function fileNode(filename: string, readOnly: boolean): Record<string, unknown> {
+  return { driver: "file", filename, ...(readOnly ? { "read-only": true } : {}) };
 }
 
 /** Memory has the same name whatever it lies in, since saved memory loads only into parts of the same names. */
@@ -120,6 +171,11 @@ function devices(runtime: MachinePlan["runtime"]): string[] {
     ...device("vmcoreinfo"),
     ...["-object", "rng-random,id=entropy,filename=/dev/urandom"],
     ...device("virtio-rng-pci,rng=entropy"),
+  ];
+}
+
+function network(): string[] {
+  return [
     ...["-netdev", "user,id=net-0"],
     // No boot over the network: without its ROM the firmware does not try.
     ...device("virtio-net-pci,id=nic-0,netdev=net-0,romfile="),
@@ -131,22 +187,40 @@ function device(text: string): string[] {
 }
 
 function boot(boot: Boot): string[] {
-  if (boot.kind === "kernel") {
-    return [
-      ...["-kernel", boot.kernel],
-      ...(boot.initrd === undefined ? [] : ["-initrd", boot.initrd]),
-      ...(boot.append === undefined || boot.append === "" ? [] : ["-append", boot.append]),
-    ];
+  switch (boot.kind) {
+    case "kernel":
+      return [
+        ...["-kernel", boot.kernel],
+        ...(boot.initrd === undefined ? [] : ["-initrd", boot.initrd]),
+        ...(boot.append === undefined || boot.append === "" ? [] : ["-append", boot.append]),
+        ...(boot.disk === undefined ? [] : disk(boot.disk)),
+      ];
+    case "disk":
+      return disk(boot);
+    case "nothing":
+      return [];
   }
+}
+
+function disk({ path, format }: Drive): string[] {
   // As JSON the path needs no escaping at all.
-  const disk = {
-    "driver": boot.format,
-    "node-name": "disk-0",
+  const node = {
+    "driver": format,
+    "node-name": DISK_NODE,
     "discard": "unmap",
-    "file": { driver: "file", filename: boot.path, discard: "unmap" },
+    "file": { driver: "file", filename: path, discard: "unmap" },
   };
   return [
-    ...["-blockdev", JSON.stringify(disk)],
-    ...device("virtio-blk-pci,id=virtio-disk-0,drive=disk-0,bootindex=0"),
+    ...["-blockdev", JSON.stringify(node)],
+    ...device(`virtio-blk-pci,id=virtio-disk-0,drive=${DISK_NODE},bootindex=0`),
+  ];
+}
+
+/** A disk that cannot be booted is passed over, so that a disc in the drive serves to install onto a blank one. */
+function disc(path: string): string[] {
+  const node = { "driver": "raw", "node-name": DISC_NODE, "read-only": true, "file": fileNode(path, true) };
+  return [
+    ...["-blockdev", JSON.stringify(node)],
+    ...device(`ide-cd,id=disc-drive-0,bus=ide.0,drive=${DISC_NODE},bootindex=1`),
   ];
 }

@@ -3,10 +3,14 @@
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import { UndoList } from "../../base/undo.ts";
+import type { Image } from "../../contract/image.ts";
 import type { CallScope, VmSpec } from "../driver.ts";
+import { runQemuImg } from "./checkpoints/files.ts";
 import type { QemuContext } from "./context.ts";
+import { makeVariables } from "./firmware.ts";
 import { getImage } from "./images.ts";
-import { type BaseDisk, diskOf, makeOverlay, OVERLAY_FILE } from "./overlay.ts";
+import { makeKernelFiles } from "./kernel_files.ts";
+import { type BaseDisk, diskOf, makeOverlay, OVERLAY_FILE, VARIABLES_FILE } from "./overlay.ts";
 import { readQemuProgram } from "./program.ts";
 import {
   MAKING_PREFIX,
@@ -23,12 +27,12 @@ import { lockPath, makerLockPath, takeVmLock } from "./vm_lock.ts";
 export interface Making {
   sandbox?: NonNullable<VmRecord["sandbox"]>;
   /** The warm template that it starts from; a disk of it takes the place of the image's. */
-  template?: { fingerprint: string; disk?: BaseDisk };
+  template?: { fingerprint: string; pooled?: boolean; disk?: BaseDisk };
 }
 
 /**
  * Makes a VM that is off, then does `next` with it, all under its lock. When anything fails nothing is left behind.
- * Throws `hv.conflict` when the name is taken.
+ * Throws `hv.conflict` when the name is taken, `hv.usage` for parts that do not go together.
  */
 export async function makeVm(
   context: QemuContext,
@@ -37,43 +41,84 @@ export async function makeVm(
   spec: VmSpec,
   { sandbox, template }: Making,
   scope: CallScope,
-  next: (record: VmRecord) => Promise<void> = () => Promise.resolve(),
+  next?: (record: VmRecord) => Promise<void>,
 ): Promise<void> {
-  const { host, state, version } = context;
+  const { host, version } = context;
+  const fill = async (folder: string): Promise<VmRecord> => {
+    const [image, qemu] = await Promise.all([
+      spec.image === undefined ? undefined : getImage(context, spec.image),
+      readQemuProgram(context, { remember: true, signal: scope.signal }),
+    ]);
+    refuseUnfit(spec, image);
+    const iso = spec.iso === undefined ? undefined : await findIso(context, spec.iso);
+    await makeDisk(context, spec, image, template?.disk, joinPath(folder, OVERLAY_FILE), scope.signal);
+    if (spec.firmware === "uefi") {
+      await makeVariables(context, joinPath(folder, VARIABLES_FILE), scope.signal);
+    }
+    const ownFiles = spec.kernel !== undefined || (spec.full_copy && image?.kind === "kernel");
+    const boot = ownFiles
+      ? await makeKernelFiles(context, spec.kernel ?? {}, image, folder, scope.signal)
+      : undefined;
+    return {
+      ...newRecord(context, id, spec.name),
+      ...(spec.image === undefined ? {} : { image: spec.image }),
+      memory_mb: spec.memory_mb,
+      cpus: spec.cpus,
+      machine: qemu.machine,
+      ...(version === undefined ? {} : { made_by: version }),
+      ...(boot === undefined ? {} : { boot }),
+      ...(spec.firmware === undefined ? {} : { firmware: spec.firmware }),
+      ...(iso === undefined ? {} : { iso }),
+      ...(spec.network === undefined ? {} : { network: spec.network }),
+      ...(sandbox === undefined ? {} : { sandbox }),
+      ...(template === undefined ? {} : { template: templateOf(template) }),
+    };
+  };
   await using undo = new UndoList();
-  for (const path of [lockPath(context, id), makerLockPath(context, id)]) {
-    undo.add("lock file", () => host.files.remove(path));
-  }
-  await using _lock = await takeVmLock(context, id, "making", "absent");
-  const [image, qemu] = await Promise.all([
-    getImage(context, spec.image),
-    readQemuProgram(context, { remember: true, signal: scope.signal }),
-  ]);
-  const record: VmRecord = {
+  undo.add("maker's lock file", () => host.files.remove(makerLockPath(context, id)));
+  await bringIntoBeing(context, records, id, fill, scope, next);
+  undo.keep();
+}
+
+/** The part of a record that every new VM has. */
+export function newRecord(
+  { host }: QemuContext,
+  id: string,
+  name: string,
+): Pick<VmRecord, "schema" | "id" | "name" | "created_at" | "runtime"> {
+  return {
     schema: SCHEMA_VERSION,
     id,
-    name: spec.name,
-    image: spec.image,
-    memory_mb: spec.memory_mb,
-    cpus: spec.cpus,
+    name,
     created_at: new Date(host.clock.now()).toISOString(),
-    machine: qemu.machine,
     runtime: RuntimeFolder.of(host, id).path,
-    ...(version === undefined ? {} : { made_by: version }),
-    ...(sandbox === undefined ? {} : { sandbox }),
-    ...(template === undefined ? {} : { template: { fingerprint: template.fingerprint } }),
   };
+}
+
+/**
+ * Lets a VM come into being whole or not at all: `fill` puts its files into a passing folder and answers its record,
+ * `next` goes on with it. A call that is killed on the way leaves a folder that the next change sweeps away.
+ */
+export async function bringIntoBeing(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  fill: (folder: string) => Promise<VmRecord>,
+  scope: CallScope,
+  next: (record: VmRecord) => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const { host, state } = context;
+  await using undo = new UndoList();
+  undo.add("lock file", () => host.files.remove(lockPath(context, id)));
+  await using _lock = await takeVmLock(context, id, "making", "absent");
   const passing = joinPath(state.vms, `${MAKING_PREFIX}${id}`);
   undo.add("folder", () => host.files.remove(passing));
   await host.files.makeFolder(passing);
-  if (image.kind === "disk") {
-    const base = template?.disk ?? diskOf(image);
-    await makeOverlay(context, base, joinPath(passing, OVERLAY_FILE), scope.signal);
-  }
+  const record = await fill(passing);
   await host.files.writeAtomically(joinPath(passing, RECORD_FILE), writeRecord(record));
   {
-    using _names = await host.locks.take(joinPath(state.locks, "names.lock"), scope.signal);
-    await refuseTakenName(records, spec.name);
+    using _names = await takeNames(context, scope.signal);
+    await refuseTakenName(records, record.name);
     undo.add("folder", () => host.files.remove(state.vm(id)));
     await host.files.rename(passing, state.vm(id));
   }
@@ -81,11 +126,68 @@ export async function makeVm(
   undo.keep();
 }
 
-async function refuseTakenName(records: VmRecords, name: string): Promise<void> {
-  const other = (await records.list()).records.find((record) => record.name === name);
+/** Whoever gives a VM a name holds this, so that no two calls give the same one. */
+export function takeNames({ host, state }: QemuContext, signal: AbortSignal): Promise<Disposable> {
+  return host.locks.take(joinPath(state.locks, "names.lock"), signal);
+}
+
+/** Throws `hv.conflict` when a VM other than `except` has the name. */
+export async function refuseTakenName(records: VmRecords, name: string, except?: string): Promise<void> {
+  const other = (await records.list()).records.find((record) => record.name === name && record.id !== except);
   if (other === undefined) return;
   throw new HvError("hv.conflict", `The VM name "${name}" is taken by ${other.id}`, {
     hint: "Choose another name, or remove that VM first",
     context: { name, vm: other.id, wanted: "free", found: "taken" },
   });
+}
+
+function refuseUnfit(spec: VmSpec, image: Image | undefined): void {
+  const refuse = (message: string, hint: string): never => {
+    throw new HvError("hv.usage", message, { hint, context: { name: spec.name } });
+  };
+  if (image?.kind === "disk" && spec.disk_size_mb !== undefined) {
+    refuse(
+      `The image "${image.name}" is a disk, so there is no blank one to give a size`,
+      "Leave one of them out",
+    );
+  }
+  if (spec.full_copy && image === undefined) {
+    refuse("A full copy needs an image to copy", "Name one with --image");
+  }
+  const hasAny = [image, spec.disk_size_mb, spec.iso, spec.kernel?.kernel].some((part) => part !== undefined);
+  if (!hasAny) refuse("A VM needs something to start from", "Give --image, or --disk-size with --iso");
+}
+
+async function findIso({ host }: QemuContext, path: string): Promise<string> {
+  const real = await host.files.realPath(path);
+  const facts = await host.files.stat(real);
+  if (facts?.kind === "file") return real;
+  throw new HvError("hv.bad_image", `Cannot use "${path}" as a disc: it is not a plain file`, {
+    hint: "Name an ISO file",
+    context: { path, reason: "not_a_file", found: facts?.kind ?? "nothing" },
+  });
+}
+
+async function makeDisk(
+  context: QemuContext,
+  { full_copy: isFullCopy, disk_size_mb: size }: VmSpec,
+  image: Image | undefined,
+  base: BaseDisk | undefined,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if (image?.kind === "disk") {
+    const source = base ?? diskOf(image);
+    if (!isFullCopy) return await makeOverlay(context, source, path, signal);
+    const words = ["convert", "-f", source.format, "-O", "qcow2", source.path, path];
+    return await runQemuImg(context, words, path, signal);
+  }
+  if (size === undefined) return;
+  await runQemuImg(context, ["create", "-q", "-f", "qcow2", path, `${size}M`], path, signal);
+}
+
+function templateOf(
+  { fingerprint, pooled }: NonNullable<Making["template"]>,
+): NonNullable<VmRecord["template"]> {
+  return { fingerprint, ...(pooled === undefined ? {} : { pooled }) };
 }

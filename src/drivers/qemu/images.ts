@@ -123,8 +123,20 @@ function asImage(record: ImageRecord, folder: string): Image {
   };
 }
 
+/** The image that a VM was made from. Throws `hv.unsupported` for a VM that was made without one. */
+export async function imageOf(
+  context: QemuContext,
+  { id, name, image }: { id: string; name: string; image?: string | undefined },
+): Promise<Image> {
+  if (image !== undefined) return await getImage(context, image);
+  throw new HvError("hv.unsupported", `"${name}" was not made from an image`, {
+    hint: "Look at the VM's folder for what it is made of",
+    context: { vm: id },
+  });
+}
+
 /** How a machine boots from a `kernel` image. `fast` takes the kernel that starts sooner and shows no text screen. */
-export function kernelBoot(image: Image, { fast }: { fast: boolean }): Boot {
+export function kernelBoot(image: Image, { fast }: { fast: boolean }): Boot & { kind: "kernel" } {
   const path = (role: ImageFile["role"]): string | undefined =>
     image.files.find((file) => file.role === role)?.path;
   const kernel = (fast ? path("fast_kernel") : undefined) ?? path("kernel");

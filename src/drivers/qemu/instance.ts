@@ -7,16 +7,15 @@ import { UndoList } from "../../base/undo.ts";
 import type { CallScope } from "../driver.ts";
 import { type Acceleration, distrustKvm, isKvmFailure, probeAcceleration } from "./acceleration.ts";
 import type { Boot, MachinePlan } from "./argv.ts";
+import { bootOf, partsOf } from "./boot_files.ts";
 import { setGuestClock } from "./checkpoints/clock.ts";
 import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts";
 import type { QemuContext } from "./context.ts";
-import { getImage, kernelBoot } from "./images.ts";
 import { launch } from "./launch.ts";
 import { type Observation, observe } from "./observe.ts";
-import { OVERLAY_FILE } from "./overlay.ts";
 import { endProcess } from "./power_off.ts";
 import { readQemuProgram } from "./program.ts";
-import type { VmRecord, VmRecords } from "./records.ts";
+import { afterNextStart, type VmRecord, type VmRecords } from "./records.ts";
 import type { QmpSession } from "./qmp.ts";
 import { prepareRuntimeFolder, removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
 import { takeVmLock } from "./vm_lock.ts";
@@ -61,7 +60,9 @@ async function bringUp(
   scope: CallScope,
 ): Promise<void> {
   const from = await startFromSaved(context, records, id);
-  await powerOn(context, records, await records.get(id), scope, false, from);
+  const record = await records.get(id);
+  // Saved memory fits only the machine that it was saved of.
+  await powerOn(context, records, from === undefined ? afterNextStart(record) : record, scope, false, from);
   if (from === undefined) return;
   await forgetSaved(context, records, id, true, scope.signal);
   await setGuestClock(context, await records.get(id), scope.signal);
@@ -126,9 +127,10 @@ async function startUnder(
   },
 ): Promise<void> {
   const { host } = context;
-  const [qemu, boot] = await Promise.all([
+  const [qemu, boot, parts] = await Promise.all([
     readQemuProgram(context, { remember: true, signal }),
     from?.plan.boot ?? bootOf(context, record),
+    partsOf(context, record),
   ]);
   // The record names the folder of the last start; another environment may give another one now.
   const runtime = RuntimeFolder.of(host, record.id);
@@ -138,7 +140,7 @@ async function startUnder(
   let noted = Promise.resolve();
   await launch(context, {
     id: record.id,
-    plan: { ...planOf(context, record, acceleration, boot, runtime), ...from?.plan },
+    plan: { ...planOf(context, record, acceleration, boot, runtime), ...parts, ...from?.plan },
     runtime,
     log: joinPath(context.state.vm(record.id), QEMU_LOG),
     tiedToUs,
@@ -184,18 +186,4 @@ function planOf(
     serialLog: joinPath(context.state.vm(record.id), SERIAL_LOG),
     confined: context.host.os === "linux",
   };
-}
-
-/** Lasting VMs boot the kernel whose screen shows the guest, sandboxes the one that is up first. */
-async function bootOf(context: QemuContext, record: VmRecord): Promise<Boot> {
-  const overlay = joinPath(context.state.vm(record.id), OVERLAY_FILE);
-  if (await context.host.files.stat(overlay) !== undefined) {
-    return { kind: "disk", path: overlay, format: "qcow2" };
-  }
-  const image = await getImage(context, record.image);
-  if (image.kind === "kernel") return kernelBoot(image, { fast: record.sandbox !== undefined });
-  throw new HvError("hv.io", `The disk "${overlay}" of "${record.name}" is missing`, {
-    hint: "Restore the file, or delete the VM",
-    context: { vm: record.id, path: overlay },
-  });
 }

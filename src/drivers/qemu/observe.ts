@@ -8,7 +8,7 @@ import type { QemuContext } from "./context.ts";
 import { ProcessView, type QemuProcess, startTime } from "./identity.ts";
 import { askMonitor } from "./monitors.ts";
 import type { QmpSession } from "./qmp.ts";
-import type { VmRecord } from "./records.ts";
+import { afterNextStart, type VmRecord } from "./records.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { type SeenState, stateOf } from "./states.ts";
 import { workOn } from "./vm_lock.ts";
@@ -109,7 +109,10 @@ async function atRest(context: QemuContext, { id, saved }: VmRecord): Promise<Ob
 }
 
 /** The VM as the contract shows it. */
-export function asVm(record: VmRecord, seen: Observation): Vm {
+export function asVm(seenRecord: VmRecord, seen: Observation): Vm {
+  const boots = !seen.alive && seen.state !== "saved";
+  const record = boots ? afterNextStart(seenRecord) : seenRecord;
+  const { image, firmware, at_next_start: pending } = record;
   return {
     id: record.id,
     name: record.name,
@@ -118,9 +121,12 @@ export function asVm(record: VmRecord, seen: Observation): Vm {
     driver: "qemu",
     sandbox: record.sandbox !== undefined,
     managed: true,
-    image: record.image,
+    ...(image === undefined ? {} : { image }),
     memory_mb: record.memory_mb,
     cpus: record.cpus,
+    ...(pending === undefined ? {} : { at_next_start: pending }),
+    ...(firmware === undefined ? {} : { firmware }),
+    ...(record.adopted === undefined ? {} : { adopted: true }),
     created_at: record.created_at,
     ...(seen.accelerator === undefined ? {} : { acceleration: seen.accelerator }),
     ...(seen.pid === undefined ? {} : { pid: seen.pid }),

@@ -2,10 +2,19 @@
 
 import { HvError } from "../../base/errors.ts";
 import type { Image } from "../../contract/image.ts";
+import { DISK_NODE, VARIABLES_NODE } from "./argv.ts";
 import { QEMU_IMG, type QemuContext } from "./context.ts";
 import { findQemuImg } from "./program.ts";
 
 export const OVERLAY_FILE = "disk.qcow2";
+/** The UEFI variables of a VM that has any. */
+export const VARIABLES_FILE = "uefi-variables.qcow2";
+
+/** The files that a VM can write, with their block nodes in a running machine. */
+export const DISK_FILES = [
+  { node: DISK_NODE, file: OVERLAY_FILE },
+  { node: VARIABLES_NODE, file: VARIABLES_FILE },
+] as const;
 
 /** A disk that an overlay hangs on. */
 export interface BaseDisk {

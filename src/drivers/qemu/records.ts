@@ -5,6 +5,7 @@ import { HvError } from "../../base/errors.ts";
 import { parseVmId } from "../../base/ids.ts";
 import { parseJson } from "../../base/json.ts";
 import { joinPath } from "../../base/paths.ts";
+import { Firmware } from "../../contract/vm.ts";
 import { MachineShape } from "./checkpoints/machine_shape.ts";
 import type { QemuContext } from "./context.ts";
 
@@ -15,12 +16,16 @@ export const SCHEMA_VERSION = 1;
 export const MAKING_PREFIX = ".making-";
 export const REMOVING_PREFIX = ".removing-";
 
+/** A file in the VM's own folder. */
+export const OwnFile = z.string().check(z.regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*$/, "a plain file name"));
+
 /** Loose on purpose: what a newer hvlab wrote into a record stays in it through load and save. */
 const VmRecord = z.looseObject({
   schema: z.int(),
   id: z.string(),
   name: z.string(),
-  image: z.string(),
+  /** Absent on VMs that were made without one, or elsewhere. */
+  image: z.optional(z.string()),
   memory_mb: z.int().check(z.positive()),
   cpus: z.int().check(z.positive()),
   created_at: z.string(),
@@ -36,8 +41,38 @@ const VmRecord = z.looseObject({
     /** The process whose end is the sandbox's end; absent when only the lease counts. */
     maker_pid: z.optional(z.int()),
   })),
+  /** Files of its own that it boots, in place of the image's. */
+  boot: z.optional(z.looseObject({
+    kernel: OwnFile,
+    initrd: z.optional(OwnFile),
+    append: z.optional(z.string()),
+  })),
+  firmware: z.optional(Firmware),
+  /** The disc in its drive; it belongs to somebody else. */
+  iso: z.optional(z.string()),
+  /** `false` on a VM without a network card. */
+  network: z.optional(z.boolean()),
+  /** What `configure` changed while it ran. */
+  at_next_start: z.optional(z.looseObject({
+    memory_mb: z.optional(z.int().check(z.positive())),
+    cpus: z.optional(z.int().check(z.positive())),
+  })),
+  /** Present on a VM that somebody else started. */
+  adopted: z.optional(z.looseObject({
+    /** Its monitor's socket. */
+    monitor: z.string(),
+    /** The socket of its guest agent's port. */
+    agent: z.optional(z.string()),
+    /** Its process, where it could be told. */
+    pid: z.optional(z.int()),
+    process_started: z.optional(z.string()),
+  })),
   /** The warm template that it was cloned from; its disk, if it has one, hangs on the template's. */
-  template: z.optional(z.looseObject({ fingerprint: z.string() })),
+  template: z.optional(z.looseObject({
+    fingerprint: z.string(),
+    /** Ready in a pool, and nobody's yet. */
+    pooled: z.optional(z.boolean()),
+  })),
   /** Memory that `vm stop --mode save` keeps on disk, and how far the save or the resume has come. */
   saved: z.optional(z.looseObject({
     phase: z.enum(["saving", "saved", "resuming"]),
@@ -163,6 +198,14 @@ export function readRecord(text: string, id: string): VmRecord {
   }
   if (record.id !== id) throw new Error(`it is the record of "${record.id}"`);
   return record;
+}
+
+/** The record as it is once changes that wait for a start hold. */
+export function afterNextStart(record: VmRecord): VmRecord {
+  const { at_next_start: change, ...rest } = record;
+  if (change === undefined) return record;
+  const { memory_mb = rest.memory_mb, cpus = rest.cpus } = change;
+  return { ...rest, memory_mb, cpus };
 }
 
 export function writeRecord(record: VmRecord): string {

@@ -13,6 +13,8 @@ import { removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
 import { basisOf, startClone } from "./templates/clone.ts";
 import { coldStart, findTemplate } from "./templates/find.ts";
 import { takeStartSlot } from "./templates/locks.ts";
+import { claimFromPool } from "./templates/pool_claim.ts";
+import { hasPool } from "./templates/pool_wish.ts";
 import type { Template } from "./templates/record.ts";
 import { removeStaleLocks } from "./stale_locks.ts";
 import { makerLockPath, tryTakeVmLock } from "./vm_lock.ts";
@@ -37,6 +39,8 @@ export class Sandboxes {
 
   /** Makes a sandbox and powers it on, from a warm template where one fits; a failure leaves nothing behind. */
   async create(spec: SandboxSpec, scope: CallScope): Promise<string> {
+    const claimed = await this.#claim(spec, scope);
+    if (claimed !== undefined) return claimed;
     using _slot = await takeStartSlot(this.#context, scope.signal);
     using found = await findTemplate(this.#context, spec, scope);
     if (found !== undefined) {
@@ -50,18 +54,45 @@ export class Sandboxes {
     return await this.#make(spec, undefined, scope);
   }
 
-  async #make(spec: SandboxSpec, template: Template | undefined, scope: CallScope): Promise<string> {
-    const { host } = this.#context;
-    const expires = new Date(host.clock.now() + spec.ttl_s * 1000).toISOString();
-    const lease = {
-      expires_at: expires,
-      ...(spec.tiedToUs ? { maker_pid: host.machine.processId() } : {}),
-    };
-    const id = newVmId();
-    // Held before the record can be seen, so that nobody takes the sandbox for abandoned.
-    if (spec.tiedToUs) {
-      this.#ours.set(id, await host.locks.take(makerLockPath(this.#context, id), scope.signal));
+  /** A clone that is ready in a pool, when there is one. Its lease and its maker's lock count from now on. */
+  async #claim(spec: SandboxSpec, scope: CallScope): Promise<string | undefined> {
+    if (!await hasPool(this.#context, spec)) return undefined;
+    const { image, name, memory_mb, cpus, tiedToUs } = spec;
+    const held: string[] = [];
+    let claimed: string | undefined;
+    try {
+      claimed = await claimFromPool(this.#context, {
+        image,
+        name,
+        memory_mb,
+        cpus,
+        sandbox: this.#leaseOf(spec),
+        beforeNaming: async (id) => {
+          held.push(id);
+          if (tiedToUs) await this.#holdMakerLock(id, scope.signal);
+        },
+      }, scope);
+      return claimed;
+    } finally {
+      for (const id of held) if (id !== claimed) this.release(id);
     }
+  }
+
+  #leaseOf({ ttl_s, tiedToUs }: SandboxSpec): NonNullable<VmRecord["sandbox"]> {
+    const { clock, machine } = this.#context.host;
+    const expires_at = new Date(clock.now() + ttl_s * 1000).toISOString();
+    return { expires_at, ...(tiedToUs ? { maker_pid: machine.processId() } : {}) };
+  }
+
+  /** Held before the record can be seen, so that nobody takes the sandbox for abandoned. */
+  async #holdMakerLock(id: string, signal: AbortSignal): Promise<void> {
+    this.#ours.set(id, await this.#context.host.locks.take(makerLockPath(this.#context, id), signal));
+  }
+
+  async #make(spec: SandboxSpec, template: Template | undefined, scope: CallScope): Promise<string> {
+    const lease = this.#leaseOf(spec);
+    const id = newVmId();
+    if (spec.tiedToUs) await this.#holdMakerLock(id, scope.signal);
     try {
       await makeVm(
         this.#context,

@@ -16,7 +16,10 @@ export type LockedWork =
   | "pausing"
   | "resuming"
   | "checkpointing"
-  | "restoring";
+  | "restoring"
+  | "configuring"
+  | "copying"
+  | "adopting";
 
 const NOTE_LIMIT_MS = 100;
 const NOTE_LOOK_MS = 2;

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { Cpus, MemoryMb, TtlS } from "../../contract/arguments.ts";
 import { ImageName, VmName } from "../../contract/names.ts";
+import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { makeSandbox } from "../../flows/make_sandbox.ts";
 import { defineTool } from "../tool.ts";
@@ -17,6 +18,10 @@ export default defineTool({
     ttl_s: z._default(TtlS, 3600),
     memory_mb: z.optional(MemoryMb),
     cpus: z.optional(Cpus),
+    kernel: z.optional(Path),
+    initrd: z.optional(Path),
+    append: z.optional(z.string()),
+    modules: z.optional(Path),
   },
   positional: ["image"],
   output: Vm,

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { Argv, Cpus, EnvAssignment, MemoryMb, readEnvironment, TtlS } from "../../contract/arguments.ts";
 import { ExecResult } from "../../contract/guest.ts";
-import { ImageName, Path } from "../../contract/names.ts";
+import { ImageName } from "../../contract/names.ts";
+import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { copyToGuest } from "../../flows/copy_files.ts";
 import { readCopyPair } from "../../flows/copy_pair.ts";
@@ -27,6 +28,10 @@ export default defineTool({
     ttl_s: z._default(TtlS, 3600),
     memory_mb: z.optional(MemoryMb),
     cpus: z.optional(Cpus),
+    kernel: z.optional(Path),
+    initrd: z.optional(Path),
+    append: z.optional(z.string()),
+    modules: z.optional(Path),
   },
   positional: ["image"],
   rest: "argv",

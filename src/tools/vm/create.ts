@@ -1,25 +1,57 @@
 import * as z from "zod/mini";
-import { Cpus, MemoryMb } from "../../contract/arguments.ts";
+import { Cpus, DiskSizeMb, MemoryMb } from "../../contract/arguments.ts";
 import { ImageName, VmName } from "../../contract/names.ts";
-import { Vm } from "../../contract/vm.ts";
+import { Path } from "../../contract/path.ts";
+import { Firmware, Vm } from "../../contract/vm.ts";
+import { readKernelWish } from "../../flows/kernel_wish.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { defineTool } from "../tool.ts";
 
-/** Makes a lasting VM from an image; it is off until it is started. */
+/** Makes a lasting VM from an image, a blank disk with a disc, or a kernel; it is off until it is started. */
 export default defineTool({
   name: "vm_create",
   family: "vm",
   class: "M",
-  summary: "Create a lasting VM from an image; it stays off",
-  input: { name: VmName, image: ImageName, memory_mb: z.optional(MemoryMb), cpus: z.optional(Cpus) },
+  summary: "Create a lasting VM from an image, or a blank disk and an ISO; it stays off",
+  input: {
+    name: VmName,
+    image: z.optional(ImageName),
+    memory_mb: z.optional(MemoryMb),
+    cpus: z.optional(Cpus),
+    full_copy: z.optional(z.boolean()),
+    disk_size_mb: z.optional(DiskSizeMb),
+    iso: z.optional(Path),
+    firmware: z.optional(Firmware),
+    network: z._default(z.boolean(), true),
+    kernel: z.optional(Path),
+    initrd: z.optional(Path),
+    append: z.optional(z.string()),
+    modules: z.optional(Path),
+  },
   positional: ["name"],
   output: Vm,
   uses: ["driver"],
   feature: "vms",
-  async handle({ name, image, memory_mb, cpus }, context) {
+  timed: true,
+  async handle(
+    { memory_mb, cpus, network, kernel, initrd, append, modules, name, ...given },
+    context,
+  ) {
     const { driver, config, signal } = context;
     const size = { memory_mb: memory_mb ?? config.defaults.memory_mb, cpus: cpus ?? config.defaults.cpus };
     await checkMachineLimits(driver, config.limits, size, signal);
-    return await driver.vms.get(await driver.vms.create({ name, image, ...size }, context), signal);
+    const { image, full_copy, disk_size_mb, iso, firmware } = given;
+    const spec = {
+      name,
+      ...size,
+      ...(image === undefined ? {} : { image }),
+      ...(full_copy === undefined ? {} : { full_copy }),
+      ...(disk_size_mb === undefined ? {} : { disk_size_mb }),
+      ...(iso === undefined ? {} : { iso }),
+      ...(firmware === undefined ? {} : { firmware }),
+      ...(network ? {} : { network }),
+      ...readKernelWish({ kernel, initrd, append, modules }),
+    };
+    return await driver.vms.get(await driver.vms.create(spec, context), signal);
   },
 });

@@ -3,14 +3,14 @@
 import { HvError } from "../../../base/errors.ts";
 import { joinPath, nameOf } from "../../../base/paths.ts";
 import { QEMU_IMG, type QemuContext } from "../context.ts";
-import { OVERLAY_FILE } from "../overlay.ts";
+import { DISK_FILES } from "../overlay.ts";
 import { findQemuImg } from "../program.ts";
 import type { CheckpointRecord } from "./records.ts";
 import { readSnapshots } from "./snapshot_table.ts";
 
 /** A disk of a VM with its block node's name in a running machine. */
 export interface DiskFile {
-  node: string;
+  node: typeof DISK_FILES[number]["node"];
   path: string;
 }
 
@@ -31,7 +31,12 @@ export function isOurTag(tag: string): boolean {
 
 /** The file that holds the memory which was saved under a tag. */
 export function memoryFile({ state }: QemuContext, vm: string, tag: string): string {
-  return joinPath(memoryFolder(state.vm(vm)), `${tag}${SUFFIX}`);
+  return memoryFileIn(state.vm(vm), tag);
+}
+
+/** The same in a VM's folder that does not have its name yet. */
+export function memoryFileIn(home: string, tag: string): string {
+  return joinPath(memoryFolder(home), `${tag}${SUFFIX}`);
 }
 
 function memoryFolder(home: string): string {
@@ -40,8 +45,12 @@ function memoryFolder(home: string): string {
 
 /** The disks that a VM owns. */
 export async function disksOf({ host, state }: QemuContext, vm: string): Promise<DiskFile[]> {
-  const path = joinPath(state.vm(vm), OVERLAY_FILE);
-  return await host.files.stat(path) === undefined ? [] : [{ node: "disk-0", path }];
+  const disks: DiskFile[] = [];
+  for (const { node, file } of DISK_FILES) {
+    const path = joinPath(state.vm(vm), file);
+    if (await host.files.stat(path) !== undefined) disks.push({ node, path });
+  }
+  return disks;
 }
 
 /** Makes an empty file for memory. A leftover of the same name is replaced. */

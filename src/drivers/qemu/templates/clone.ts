@@ -3,23 +3,24 @@
 import { joinPath } from "../../../base/paths.ts";
 import type { CallScope } from "../../driver.ts";
 import { linkFor } from "../agent.ts";
+import type { AgentAddress } from "../agent_link.ts";
 import type { Boot } from "../argv.ts";
 import type { QemuContext } from "../context.ts";
 import type { Making } from "../creation.ts";
-import { getImage, kernelBoot } from "../images.ts";
+import { imageOf, kernelBoot } from "../images.ts";
 import { powerOn } from "../instance.ts";
 import { observe } from "../observe.ts";
 import { OVERLAY_FILE } from "../overlay.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
-import type { RuntimeFolder } from "../runtime_folder.ts";
+import { RuntimeFolder } from "../runtime_folder.ts";
 import { loadDeviceState } from "./device_state.ts";
 import { STUB_FILE, type Template, templateFile } from "./record.ts";
 import { wakeGuest } from "./wake.ts";
 
 export interface CloneOptions {
   tiedToUs: boolean;
-  /** Leaves the guest halted and asleep, for a pool: it is woken when it is claimed. */
-  paused?: boolean;
+  /** Leaves the guest without time and randomness of its own, for a pool: it is woken when it is claimed. */
+  asleep?: boolean;
 }
 
 /** What a VM's record and disk take from a template. */
@@ -44,7 +45,7 @@ export async function startClone(
   scope: CallScope,
 ): Promise<void> {
   const { host } = context;
-  const { paused = false, tiedToUs } = options;
+  const { asleep = false, tiedToUs } = options;
   const waking = new AbortController();
   const [state, boot] = await Promise.all([
     readState(context, template),
@@ -53,12 +54,11 @@ export async function startClone(
   let woken: Promise<void> | undefined;
   let isStarting = true;
   const wake = (runtime: RuntimeFolder): void => {
+    const address = agentOf(context, { ...record, runtime: runtime.path });
+    // The start itself holds the monitor, and sees a crash by itself.
     const link = linkFor({
-      host,
-      socket: runtime.agent,
-      lock: runtime.agentLock,
-      // The start itself holds the monitor, and sees a crash by itself.
-      isCrashed: async (signal) => isStarting ? undefined : await crashOf(context, record, signal),
+      ...address,
+      isCrashed: async (signal) => isStarting ? undefined : await address.isCrashed(signal),
     });
     const signal = AbortSignal.any([scope.signal, waking.signal]);
     woken = wakeGuest(link, host.clock, template.record.waking, signal).finally(() => {
@@ -71,12 +71,11 @@ export async function startClone(
       plan: {
         ramFile: { path: templateFile(template, "ram"), shared: false },
         incoming: true,
-        paused,
         boot,
       },
       prepare: async (session, runtime, signal) => {
         // The agent's port must be connected as it was in the template, else its agent takes a pause of 100 ms.
-        if (!paused) wake(runtime);
+        if (!asleep) wake(runtime);
         await loadDeviceState(host, session, runtime, state, signal);
       },
     });
@@ -88,13 +87,18 @@ export async function startClone(
   }
 }
 
-async function crashOf(
-  context: QemuContext,
-  record: VmRecord,
-  signal: AbortSignal,
-): Promise<{ reason: string } | undefined> {
-  const { state, reason } = await observe(context, record, signal);
-  return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
+/** The guest agent of a VM. */
+export function agentOf(context: QemuContext, record: VmRecord): AgentAddress {
+  const runtime = new RuntimeFolder(record.runtime);
+  return {
+    host: context.host,
+    socket: runtime.agent,
+    lock: runtime.agentLock,
+    isCrashed: async (signal) => {
+      const { state, reason } = await observe(context, record, signal);
+      return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
+    },
+  };
 }
 
 /** A few hundred KiB. */
@@ -110,7 +114,7 @@ async function bootOf(
   template: Template,
   tiedToUs: boolean,
 ): Promise<Boot> {
-  const image = await getImage(context, record.image);
+  const image = await imageOf(context, record);
   if (image.kind === "disk") {
     return { kind: "disk", path: joinPath(context.state.vm(record.id), OVERLAY_FILE), format: "qcow2" };
   }

@@ -1,0 +1,62 @@
+/** What a VM boots: from its record, its own folder and its image. */
+
+import { HvError } from "../../base/errors.ts";
+import { joinPath } from "../../base/paths.ts";
+import type { Boot, Drive, MachinePlan } from "./argv.ts";
+import type { QemuContext } from "./context.ts";
+import { uefiFiles } from "./firmware.ts";
+import { imageOf, kernelBoot } from "./images.ts";
+import { OVERLAY_FILE, VARIABLES_FILE } from "./overlay.ts";
+import type { VmRecord } from "./records.ts";
+
+/** How the VM starts. A missing disk is `hv.io`. */
+export async function bootOf(context: QemuContext, record: VmRecord): Promise<Boot> {
+  const home = context.state.vm(record.id);
+  const path = joinPath(home, OVERLAY_FILE);
+  const disk: Drive | undefined = await context.host.files.stat(path) === undefined
+    ? undefined
+    : { path, format: "qcow2" };
+  const kernel = await kernelOf(context, record);
+  if (kernel !== undefined) return disk === undefined ? kernel : { ...kernel, disk };
+  if (disk !== undefined) return { kind: "disk", ...disk };
+  if (record.image === undefined && record.iso !== undefined) return { kind: "nothing" };
+  throw new HvError("hv.io", `The disk "${path}" of "${record.name}" is missing`, {
+    hint: "Restore the file, or delete the VM",
+    context: { vm: record.id, path },
+  });
+}
+
+/**
+ * The kernel that it boots, its own before its image's; `undefined` for a VM that boots a disk or a disc. Lasting VMs
+ * boot the kernel whose screen shows the guest, sandboxes the one that is up first.
+ */
+export async function kernelOf(
+  context: QemuContext,
+  record: VmRecord,
+): Promise<Boot & { kind: "kernel" } | undefined> {
+  const { boot, image, sandbox } = record;
+  if (boot !== undefined) {
+    const home = context.state.vm(record.id);
+    return {
+      kind: "kernel",
+      kernel: joinPath(home, boot.kernel),
+      ...(boot.initrd === undefined ? {} : { initrd: joinPath(home, boot.initrd) }),
+      ...(boot.append === undefined ? {} : { append: boot.append }),
+    };
+  }
+  if (image === undefined) return undefined;
+  const found = await imageOf(context, record);
+  return found.kind === "kernel" ? kernelBoot(found, { fast: sandbox !== undefined }) : undefined;
+}
+
+/** The parts of its machine that not every VM has. */
+export async function partsOf(
+  context: QemuContext,
+  { id, iso, firmware, network }: VmRecord,
+): Promise<Pick<MachinePlan, "iso" | "uefi" | "network">> {
+  return {
+    ...(iso === undefined ? {} : { iso }),
+    ...(firmware === "uefi" ? { uefi: await uefiFiles(context, context.state.vm(id), VARIABLES_FILE) } : {}),
+    ...(network === false ? { network } : {}),
+  };
+}

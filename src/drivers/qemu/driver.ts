@@ -7,7 +7,9 @@ import type { GuestChannel } from "../../guest/channel.ts";
 import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
 import { closeLinks, openAgentChannel } from "./agent.ts";
 import { openCheckpoints } from "./checkpoints/abilities.ts";
+import { openConfigure } from "./configure.ts";
 import type { QemuContext } from "./context.ts";
+import { openCopies } from "./copies/abilities.ts";
 import { makeVm } from "./creation.ts";
 import { diagnose } from "./diagnose.ts";
 import { ProcessView } from "./identity.ts";
@@ -111,6 +113,8 @@ export function openQemuDriver(context: QemuContext): Driver {
       "templates",
       "guest",
       "pause",
+      "configure",
+      "copies",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -120,6 +124,8 @@ export function openQemuDriver(context: QemuContext): Driver {
     templates: templateAbilities(context),
     checkpoints: openCheckpoints(context, records),
     pause: openPause(context, records),
+    configure: openConfigure(context, records),
+    copies: openCopies(context, records),
     channels,
     crash,
     diagnose: (signal) => diagnose(context, signal),

@@ -3,12 +3,12 @@
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
-import { startSha256 } from "../../host/digest.ts";
 import { UndoList } from "../../base/undo.ts";
 import type { Image, ImageFile } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
 import type { CallScope, ImageSource } from "../driver.ts";
 import type { QemuContext } from "./context.ts";
+import { copyWithDigest } from "./copy_with_digest.ts";
 import {
   checkDiskHeader,
   checkDiskWithProgram,
@@ -26,7 +26,6 @@ import {
 } from "./images.ts";
 import { findQemuImg } from "./program.ts";
 
-const CHUNK_BYTES = 1024 * 1024;
 type Role = ImageFile["role"];
 
 /** One file to take in. */
@@ -151,7 +150,7 @@ async function takeIn(
   }
   check(context, part, source);
   const target = joinPath(home, part.target);
-  const digest = await copyWithDigest(context, part, source, target, scope);
+  const digest = await copyWithDigest(context, part.role, source, target, scope);
   // The copy counts: the source may have changed since it was looked at.
   const format = check(context, part, target);
   if (format !== undefined) {
@@ -176,31 +175,4 @@ function check({ host }: QemuContext, { role }: Part, path: string): "qcow2" | "
   else if (role === "fast_kernel") checkFastKernel(file, path);
   else checkInitrd(file, path);
   return undefined;
-}
-
-async function copyWithDigest(
-  { host }: QemuContext,
-  { role }: Part,
-  source: string,
-  target: string,
-  { signal, progress }: CallScope,
-): Promise<{ size_bytes: number; sha256: string }> {
-  const digest = await startSha256();
-  using reader = host.files.open(source);
-  using writer = await host.files.create(target, { mode: 0o644 });
-  let offset = 0;
-  for (;;) {
-    signal.throwIfAborted();
-    const bytes = reader.read(offset, CHUNK_BYTES);
-    if (bytes.length === 0) break;
-    digest.update(bytes);
-    await writer.write(bytes);
-    offset += bytes.length;
-    progress({
-      message: `Copying the ${role}`,
-      fraction: reader.size === 0 ? 1 : Math.min(1, offset / reader.size),
-    });
-  }
-  await writer.sync();
-  return { size_bytes: offset, sha256: digest.end() };
 }

@@ -9,15 +9,13 @@ import { joinPath } from "../../../base/paths.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { CallScope } from "../../driver.ts";
 import type { QemuContext } from "../context.ts";
-import { getImage } from "../images.ts";
-import type { VmRecord, VmRecords } from "../records.ts";
+import { copyBootFiles } from "../copies/boot_copy.ts";
+import { writeExportRecord } from "../copies/export_record.ts";
+import type { VmRecords } from "../records.ts";
 import { takeVmLock } from "../vm_lock.ts";
-import { disksOf, memoryFile, refuseIncomplete, runQemuImg, snapshotAtRest } from "./files.ts";
+import { type DiskFile, disksOf, memoryFile, refuseIncomplete, runQemuImg, snapshotAtRest } from "./files.ts";
 import { type CheckpointRecord, findRecord, readBook } from "./records.ts";
 
-/** The record of an exported VM. */
-export const EXPORT_RECORD = "vm.json";
-const EXPORT_VERSION = 1;
 const MEMORY_FILE = "memory.qcow2";
 
 /** Writes a checkpoint into a folder that does not exist yet; a failure leaves none. Answers the files. */
@@ -48,34 +46,25 @@ export async function exportCheckpoint(
   const folder = await files.realPath(target);
   progress({ message: "Writing disks" });
   const disks = await exportDisks(context, checkpoint, vm, folder, signal);
-  const boot = await exportBoot(context, record, folder, disks.length > 0);
+  const { boot, files: kernelFiles } = await copyBootFiles(context, record, folder);
   const memory = checkpoint.memory === undefined ? undefined : joinPath(folder, MEMORY_FILE);
   if (memory !== undefined) await files.copy(memoryFile(context, vm, id), memory);
-  const path = joinPath(folder, EXPORT_RECORD);
-  const text = JSON.stringify(
-    {
-      format: "hvlab-vm",
-      version: EXPORT_VERSION,
-      name: record.name,
-      image: record.image,
-      machine: checkpoint.memory?.machine ?? record.machine,
-      memory_mb: checkpoint.memory?.memory_mb ?? record.memory_mb,
-      cpus: checkpoint.memory?.cpus ?? record.cpus,
-      boot: boot.record,
-      disks: disks.map(({ node, file }) => ({ node, file, format: "qcow2" })),
-      ...(checkpoint.memory === undefined
-        ? {}
-        : { saved: { file: MEMORY_FILE, tag: id, at: checkpoint.created_at, memory: checkpoint.memory } }),
-      checkpoint: { id, name: checkpoint.name, created_at: checkpoint.created_at },
-    },
-    undefined,
-    2,
-  );
-  await files.writeAtomically(path, text + "\n");
+  const shape = checkpoint.memory;
+  const path = await writeExportRecord(context, folder, record, {
+    boot,
+    disks: disks.map(({ node, file }) => ({ node, file, format: "qcow2" })),
+    ...(shape === undefined ? {} : {
+      machine: shape.machine,
+      memory_mb: shape.memory_mb,
+      cpus: shape.cpus,
+      saved: { file: MEMORY_FILE, tag: id, at: checkpoint.created_at, memory: shape },
+    }),
+    checkpoint: { id, name: checkpoint.name, created_at: checkpoint.created_at },
+  }, signal);
   undo.keep();
   const written = [
     ...disks.map(({ path }) => path),
-    ...boot.files,
+    ...kernelFiles,
     ...(memory === undefined ? [] : [memory]),
   ];
   return [path, ...written];
@@ -87,8 +76,8 @@ async function exportDisks(
   vm: string,
   folder: string,
   signal: AbortSignal,
-): Promise<{ node: string; file: string; path: string }[]> {
-  const written: { node: string; file: string; path: string }[] = [];
+): Promise<(DiskFile & { file: string })[]> {
+  const written: (DiskFile & { file: string })[] = [];
   for (const { node, path: source } of await disksOf(context, vm)) {
     if (!disks.includes(node)) continue;
     const file = `${node}.qcow2`;
@@ -101,25 +90,4 @@ async function exportDisks(
     written.push({ node, file, path });
   }
   return written;
-}
-
-/** A VM that boots a kernel takes the image's files along; one that boots its disk has it already. */
-async function exportBoot(
-  context: QemuContext,
-  record: VmRecord,
-  folder: string,
-  bootsDisk: boolean,
-): Promise<{ record: object; files: string[] }> {
-  if (bootsDisk) return { record: { kind: "disk" }, files: [] };
-  const image = await getImage(context, record.image);
-  const files: string[] = [];
-  const names: Record<string, string> = {};
-  for (const { role, path } of image.files) {
-    if (role === "disk") continue;
-    const copy = joinPath(folder, role);
-    await context.host.files.copy(path, copy);
-    files.push(copy);
-    names[role] = role;
-  }
-  return { record: { kind: "kernel", ...names, append: image.append ?? "" }, files };
 }

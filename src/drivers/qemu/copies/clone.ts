@@ -1,0 +1,70 @@
+/** A new VM of another one's disks. */
+
+import { newVmId } from "../../../base/ids.ts";
+import { joinPath, nameOf } from "../../../base/paths.ts";
+import type { DiskMoment } from "../../../contract/vm.ts";
+import type { CallScope } from "../../driver.ts";
+import { refuseAdopted } from "../adoption/refuse.ts";
+import type { QemuContext } from "../context.ts";
+import { bringIntoBeing, newRecord } from "../creation.ts";
+import { afterNextStart, type VmRecord, type VmRecords } from "../records.ts";
+import { takeVmLock } from "../vm_lock.ts";
+import { copyDisks } from "./disk_copy.ts";
+
+/** Makes it: off, with disks that lean on the same image, without memory, checkpoints and lease. */
+export async function cloneVm(
+  context: QemuContext,
+  records: VmRecords,
+  source: string,
+  name: string,
+  scope: CallScope,
+): Promise<{ id: string; disks?: DiskMoment }> {
+  await records.get(source);
+  await using _lock = await takeVmLock(context, source, "copying", "idle");
+  const record = await records.get(source);
+  refuseAdopted(record, "clone");
+  const id = newVmId();
+  let disks: DiskMoment | undefined;
+  await bringIntoBeing(context, records, id, async (folder) => {
+    const targetOf = ({ path }: { path: string }): string => joinPath(folder, nameOf(path));
+    const { copies, moment } = await copyDisks(context, record, targetOf, "leaning", scope);
+    disks = moment;
+    await copyOwnBootFiles(context, record, folder);
+    return cloneRecord(context, record, id, name, copies.length > 0);
+  }, scope);
+  return { id, ...(disks === undefined ? {} : { disks }) };
+}
+
+async function copyOwnBootFiles(context: QemuContext, record: VmRecord, folder: string): Promise<void> {
+  const { boot } = record;
+  if (boot === undefined) return;
+  const home = context.state.vm(record.id);
+  for (const file of [boot.kernel, boot.initrd]) {
+    if (file !== undefined) await context.host.files.copy(joinPath(home, file), joinPath(folder, file));
+  }
+}
+
+function cloneRecord(
+  context: QemuContext,
+  source: VmRecord,
+  id: string,
+  name: string,
+  hasDisk: boolean,
+): VmRecord {
+  const { version } = context;
+  const { image, memory_mb, cpus, machine, boot, firmware, iso, network, template } = afterNextStart(source);
+  return {
+    ...newRecord(context, id, name),
+    ...(version === undefined ? {} : { made_by: version }),
+    ...(image === undefined ? {} : { image }),
+    memory_mb,
+    cpus,
+    machine,
+    ...(boot === undefined ? {} : { boot }),
+    ...(firmware === undefined ? {} : { firmware }),
+    ...(iso === undefined ? {} : { iso }),
+    ...(network === undefined ? {} : { network }),
+    // Its disk hangs on the template's, which must stay as long as the clone.
+    ...(template === undefined || !hasDisk ? {} : { template }),
+  };
+}

@@ -1,0 +1,91 @@
+/** A VM as a folder that needs nothing else: whole disks, the files that it boots, and `vm.json` with their digests. */
+
+import { HvError } from "../../../base/errors.ts";
+import { folderOf, joinPath, nameOf } from "../../../base/paths.ts";
+import { UndoList } from "../../../base/undo.ts";
+import type { DiskMoment } from "../../../contract/vm.ts";
+import type { CallScope } from "../../driver.ts";
+import { refuseAdopted } from "../adoption/refuse.ts";
+import type { QemuContext } from "../context.ts";
+import { afterNextStart, type VmRecords } from "../records.ts";
+import { takeVmLock } from "../vm_lock.ts";
+import { copyBootFiles } from "./boot_copy.ts";
+import { copyDisks } from "./disk_copy.ts";
+import { EXPORT_RECORD, writeExportRecord } from "./export_record.ts";
+
+/** Where an export is at work, noted in the VM's folder: a call that was killed leaves it to the next one to tidy up. */
+const NOTE_FILE = "export.txt";
+
+/**
+ * Writes the folder under a passing name beside the wanted one and renames it at the end, so that the wanted folder is
+ * there whole or not at all. One that exists must be empty.
+ */
+export async function exportVm(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  wanted: string,
+  scope: CallScope,
+): Promise<{ files: string[]; disks?: DiskMoment }> {
+  const { files } = context.host;
+  const target = wanted.replace(/(?<=.)\/+$/, "");
+  await records.get(id);
+  await using _lock = await takeVmLock(context, id, "copying", "idle");
+  const record = afterNextStart(await records.get(id));
+  refuseAdopted(record, "export");
+  await refuseTakenFolder(context, target);
+  await removeBrokenOff(context, id);
+  const parent = folderOf(target);
+  await files.makeFolder(parent);
+  // A path that begins with a slash is nothing else to qemu-img: no option and no protocol.
+  const passing = joinPath(await files.realPath(parent), `.${nameOf(target)}.${id}`);
+  const note = joinPath(context.state.vm(id), NOTE_FILE);
+  await using undo = new UndoList();
+  undo.add("note", () => files.remove(note));
+  await files.writeAtomically(note, passing);
+  undo.add("folder", () => files.remove(passing));
+  await files.makeFolder(passing);
+  const targetOf = ({ node }: { node: string }): string => joinPath(passing, `${node}.qcow2`);
+  const { copies, moment } = await copyDisks(context, record, targetOf, "whole", scope);
+  const { boot } = await copyBootFiles(context, record, passing);
+  if (record.iso !== undefined) {
+    scope.warn?.(`The disc "${record.iso}" stays where it is: an export holds no discs`);
+  }
+  const disks = copies.map(({ node, target: path }) => ({
+    node,
+    file: nameOf(path),
+    format: "qcow2" as const,
+  }));
+  scope.progress({ message: "Writing digests" });
+  await writeExportRecord(context, passing, record, { boot, disks }, scope.signal);
+  scope.signal.throwIfAborted();
+  await files.rename(passing, target);
+  undo.keep();
+  await files.remove(note);
+  const names = (await files.list(target)).map(({ name }) => name).filter((name) => name !== EXPORT_RECORD);
+  return {
+    files: [EXPORT_RECORD, ...names].map((name) => joinPath(target, name)),
+    ...(moment === undefined ? {} : { disks: moment }),
+  };
+}
+
+async function refuseTakenFolder({ host }: QemuContext, target: string): Promise<void> {
+  const facts = await host.files.stat(target);
+  if (facts === undefined) return;
+  if (facts.kind === "folder" && (await host.files.list(target)).length === 0) return;
+  const found = facts.kind === "folder" ? "it is a folder with files in it" : `it is a ${facts.kind}`;
+  throw new HvError("hv.conflict", `Cannot export to "${target}": ${found}`, {
+    hint: "Name a folder that does not exist yet",
+    context: { path: target, wanted: "absent", found: "present" },
+  });
+}
+
+/** Removes what an earlier export of this VM left that was killed: only a folder that bears the VM's id. */
+async function removeBrokenOff({ host, state }: QemuContext, id: string): Promise<void> {
+  const note = joinPath(state.vm(id), NOTE_FILE);
+  const passing = await host.files.readTextIfPresent(note);
+  if (passing === undefined) return;
+  const facts = await host.files.stat(passing);
+  if (facts?.kind === "folder" && passing.endsWith(`.${id}`)) await host.files.remove(passing);
+  await host.files.remove(note);
+}

@@ -1,0 +1,27 @@
+import * as z from "zod/mini";
+import { VmName } from "../../contract/names.ts";
+import { Path } from "../../contract/path.ts";
+import { Vm } from "../../contract/vm.ts";
+import { abilityOf } from "../../flows/abilities.ts";
+import { checkMachineLimits } from "../../flows/machine_limits.ts";
+import { defineTool } from "../tool.ts";
+
+/** Makes a VM of a folder that `vm_export` or `checkpoint_export` wrote. Every file is held against its digest. */
+export default defineTool({
+  name: "vm_import",
+  family: "vm",
+  class: "M",
+  summary: "Make a new VM of an exported folder, which stays as it is",
+  input: { folder: Path, name: z.optional(VmName) },
+  positional: ["folder"],
+  output: Vm,
+  uses: ["driver"],
+  feature: "copies",
+  timed: true,
+  async handle({ folder, name }, context) {
+    const { driver, config, signal } = context;
+    const copies = abilityOf(driver, "copies");
+    await checkMachineLimits(driver, config.limits, await copies.look(folder, signal), signal);
+    return await driver.vms.get(await copies.import(folder, name, context), signal);
+  },
+});

@@ -1,0 +1,22 @@
+import { VmName, VmRef } from "../../contract/names.ts";
+import { Vm } from "../../contract/vm.ts";
+import { abilityOf } from "../../flows/abilities.ts";
+import { defineTool } from "../tool.ts";
+
+/** Gives a VM another name, whatever its state; its id stays. */
+export default defineTool({
+  name: "vm_rename",
+  family: "vm",
+  class: "M",
+  summary: "Give a VM another name; its id stays",
+  input: { vm: VmRef, name: VmName },
+  positional: ["vm", "name"],
+  output: Vm,
+  uses: ["driver", "vm"],
+  feature: "configure",
+  async handle({ name }, context) {
+    const { driver, vm, signal } = context;
+    await abilityOf(driver, "configure").rename(vm.id, name, context);
+    return await driver.vms.get(vm.id, signal);
+  },
+});

@@ -4,6 +4,13 @@ import type { ImageCheck, Template } from "../contract/image.ts";
 import type { Removed } from "../contract/vm.ts";
 import type { CallScope } from "./driver.ts";
 
+/** What a look after a pool changed: ids of VMs. */
+export interface PoolChange {
+  image: string;
+  added: string[];
+  removed: string[];
+}
+
 /** The machine that a template is made for; only sandboxes of the same size start from it. */
 export interface TemplateSize {
   memory_mb: number;
@@ -26,4 +33,11 @@ export interface TemplateAbilities {
   verify(image: string, scope: Pick<CallScope, "signal" | "progress">): Promise<ImageCheck>;
   /** Removes all templates of the image. `hv.conflict` while a VM needs one; then none is removed. */
   drop(image: string, scope: CallScope): Promise<Removed[]>;
+  /**
+   * Has so many clones of the image ready, halted, for sandboxes of this size to claim; at most 16, 0 takes them away.
+   * The wish lasts: `tendPools` makes good what is claimed.
+   */
+  keepReady(image: string, size: TemplateSize, count: number, scope: CallScope): Promise<PoolChange>;
+  /** Brings all pools that somebody wished for to their size. For a background process to call from time to time. */
+  tendPools(scope: CallScope): Promise<PoolChange[]>;
 }

@@ -216,3 +216,42 @@ qemuTest("a maker that is killed half-way leaves only what the next call removes
   assert.equal((await warm(lab)).made, true);
   await assertNothingLeft(lab);
 });
+
+qemuTest("a pool's clones are claimed as they stand, woken, named, and made good afterwards", async (lab) => {
+  const { driver, scope } = lab;
+  await warm(lab);
+  const filled = await driver.templates?.keepReady("tiny", SIZE, 2, scope);
+  const ready = filled?.added ?? [];
+  assert.equal(ready.length, 2);
+  const pids = new Map<string, number | undefined>();
+  for (const id of ready) {
+    const { state, pid, sandbox } = await driver.vms.get(id, scope.signal);
+    assert.deepEqual([state, sandbox], ["paused", true]);
+    pids.set(id, pid);
+  }
+  assert.deepEqual(await driver.templates?.tendPools(scope), [{ image: "tiny", added: [], removed: [] }]);
+
+  const [one, two] = await Promise.all([
+    create(lab, { name: "one" }),
+    create(lab, { name: "two" }, lab.another()),
+  ]);
+  assert.deepEqual([one.id, two.id].sort(), [...ready].sort(), "one each");
+  for (const { id } of [one, two]) {
+    const { state, pid } = await driver.vms.get(id, scope.signal);
+    assert.deepEqual([state, pid], ["running", pids.get(id)]);
+    const clock = Number(await run(lab, id, ["date", "+%s"]));
+    assert.ok(Math.abs(clock - Date.now() / 1000) < 10, `the guest's clock is ${clock}`);
+  }
+  const random = ["sh", "-c", "head -c 16 /dev/urandom | sha256sum"];
+  assert.notEqual(await run(lab, one.id, random), await run(lab, two.id, random));
+  const { vms } = await driver.vms.list(scope.signal);
+  assert.deepEqual(vms.map(({ name }) => name).sort(), ["one", "two"]);
+
+  const [tended] = await driver.templates?.tendPools(scope) ?? [];
+  assert.equal(tended?.added.length, 2);
+  await failureOf("hv.conflict", () => driver.templates?.drop("tiny", scope));
+  for (const { id } of [one, two]) await driver.vms.remove(id, scope);
+  assert.equal((await driver.templates?.drop("tiny", scope))?.length, 1, "a pool is no reason to stay");
+  assert.deepEqual(namesIn(lab.state.templates), []);
+  await assertNothingLeft(lab);
+});

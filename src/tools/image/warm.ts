@@ -12,17 +12,32 @@ export default defineTool({
   family: "image",
   class: "M",
   summary: "Make a warm template of an image, from which sandboxes start at once",
-  input: { name: ImageName, memory_mb: z.optional(MemoryMb), cpus: z.optional(Cpus) },
+  input: {
+    name: ImageName,
+    memory_mb: z.optional(MemoryMb),
+    cpus: z.optional(Cpus),
+    pool: z.optional(
+      z.int().check(z.minimum(0), z.maximum(16), z.describe("Clones to keep ready; 0 ends it")),
+    ),
+  },
   positional: ["name"],
-  output: z.extend(Template, { made: z.boolean() }),
+  output: z.extend(Template, {
+    made: z.boolean(),
+    /** Ids of the clones that were made ready, and of those that were taken away. */
+    pool: z.optional(z.object({ added: z.array(z.string()), removed: z.array(z.string()) })),
+  }),
   uses: ["driver"],
   feature: "templates",
   timed: true,
-  async handle({ name, ...wish }, context) {
+  async handle({ name, pool, ...wish }, context) {
     const { driver, config, signal } = context;
     const memory_mb = wish.memory_mb ?? config.defaults.memory_mb;
     const cpus = wish.cpus ?? config.defaults.cpus;
     await checkMachineLimits(driver, config.limits, { memory_mb, cpus }, signal);
-    return await abilityOf(driver, "templates").warm(name, { memory_mb, cpus }, context);
+    const templates = abilityOf(driver, "templates");
+    const template = await templates.warm(name, { memory_mb, cpus }, context);
+    if (pool === undefined) return template;
+    const { added, removed } = await templates.keepReady(name, { memory_mb, cpus }, pool, context);
+    return { ...template, pool: { added, removed } };
   },
 });

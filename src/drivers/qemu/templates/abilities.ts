@@ -1,11 +1,13 @@
 /** Templates as the rest of hvlab sees them. */
 
 import type { Template as SeenTemplate } from "../../../contract/image.ts";
-import type { TemplateAbilities } from "../../template_abilities.ts";
+import type { PoolChange, TemplateAbilities } from "../../template_abilities.ts";
 import type { QemuContext } from "../context.ts";
 import { getImage } from "../images.ts";
 import { filesUnder } from "../removal.ts";
 import { dropTemplates } from "./drop.ts";
+import { drainPool, fillPool } from "./pool.ts";
+import { readPoolWishes, unwishPool, wishForPool } from "./pool_wish.ts";
 import { listTemplates, type Template } from "./record.ts";
 import { VmsOfTemplates } from "./users.ts";
 import { verifyImage } from "./verify.ts";
@@ -24,6 +26,23 @@ export function templateAbilities(context: QemuContext): TemplateAbilities {
     },
     verify: async (name, scope) => await verifyImage(context, await getImage(context, name), scope),
     drop: (name, scope) => dropTemplates(context, name, scope),
+    async keepReady(name, size, count, scope) {
+      await getImage(context, name);
+      if (count === 0) {
+        await unwishPool(context, name);
+        return { image: name, added: [], removed: await drainPool(context, name, scope) };
+      }
+      const wish = { image: name, ...size, size: count };
+      await wishForPool(context, wish);
+      return { image: name, ...await fillPool(context, wish, scope) };
+    },
+    async tendPools(scope) {
+      const changes: PoolChange[] = [];
+      for (const wish of await readPoolWishes(context)) {
+        changes.push({ image: wish.image, ...await fillPool(context, wish, scope) });
+      }
+      return changes;
+    },
   };
 }
 

@@ -6,6 +6,8 @@ import type { CallScope } from "../../driver.ts";
 import type { QemuContext } from "../context.ts";
 import { filesUnder } from "../removal.ts";
 import { excludeUse, takeMakerLock } from "./locks.ts";
+import { drainPool } from "./pool.ts";
+import { unwishPool } from "./pool_wish.ts";
 import { listTemplates, templatesFolder } from "./record.ts";
 import { VmsOfTemplates } from "./users.ts";
 
@@ -16,8 +18,9 @@ import { VmsOfTemplates } from "./users.ts";
 export async function dropTemplates(
   context: QemuContext,
   image: string,
-  { signal, progress }: CallScope,
+  scope: CallScope,
 ): Promise<Removed[]> {
+  const { signal, progress } = scope;
   const { files } = context.host;
   const root = templatesFolder(context, image);
   if (await files.stat(root) === undefined) return [];
@@ -28,7 +31,10 @@ export async function dropTemplates(
     ...templates.map(({ record, folder }) => ({ fingerprint: record.fingerprint, folder })),
     ...broken,
   ];
-  await refuseUsed(context, image, all, signal);
+  await refuseUsers(context, image, all, signal);
+  await unwishPool(context, image);
+  await drainPool(context, image, scope);
+  await refuseProcesses(context, image, all);
   const removed: Removed[] = [];
   for (const { fingerprint, folder } of all) {
     progress({ message: `Removing the template ${fingerprint}` });
@@ -40,27 +46,52 @@ export async function dropTemplates(
   return removed;
 }
 
-async function refuseUsed(
+interface TemplateFolder {
+  fingerprint: string;
+  folder: string;
+}
+
+/** Clones in a pool are nobody's yet and no reason to stay. */
+async function refuseUsers(
   context: QemuContext,
   image: string,
-  templates: readonly { fingerprint: string; folder: string }[],
+  templates: readonly TemplateFolder[],
   signal: AbortSignal,
 ): Promise<void> {
-  const vms = new VmsOfTemplates(context);
-  const users: { vm: string; name: string }[] = [];
-  const pids = new Set<number>();
-  for (const { fingerprint, folder } of templates) {
-    for (const record of await vms.named(image, fingerprint)) {
-      if (await vms.needs(record, signal)) users.push({ vm: record.id, name: record.name });
+  const looks = new VmsOfTemplates(context);
+  const vms: { vm: string; name: string }[] = [];
+  for (const { fingerprint } of templates) {
+    for (const record of await looks.named(image, fingerprint)) {
+      if (record.template?.pooled === true || !await looks.needs(record, signal)) continue;
+      vms.push({ vm: record.id, name: record.name });
     }
-    for (const pid of await vms.processesIn(folder)) pids.add(pid);
   }
-  if (users.length === 0 && pids.size === 0) return;
-  const who = users.length > 0
-    ? users.map(({ name }) => `"${name}"`).join(", ")
-    : `the process ${[...pids].join(", ")}`;
-  throw new HvError("hv.conflict", `Cannot drop the templates of "${image}": ${who} needs one`, {
-    hint: "Remove those sandboxes first: hvlab sandbox destroy NAME",
-    context: { image, wanted: "unused", found: "in use", vms: users, pids: [...pids] },
-  });
+  if (vms.length === 0) return;
+  throw new HvError(
+    "hv.conflict",
+    `Cannot drop the templates of "${image}": ${vms.map(({ name }) => `"${name}"`).join(", ")} needs one`,
+    {
+      hint: "Remove those sandboxes first: hvlab sandbox destroy NAME",
+      context: { image, wanted: "unused", found: "in use", vms },
+    },
+  );
+}
+
+/** Whatever its record says, a process that has a template's file open would break without it. */
+async function refuseProcesses(
+  context: QemuContext,
+  image: string,
+  templates: readonly TemplateFolder[],
+): Promise<void> {
+  const looks = new VmsOfTemplates(context);
+  const pids = (await Promise.all(templates.map(({ folder }) => looks.processesIn(folder)))).flat();
+  if (pids.length === 0) return;
+  throw new HvError(
+    "hv.conflict",
+    `Cannot drop the templates of "${image}": process ${pids.join(", ")} uses one`,
+    {
+      hint: "See what hvlab left behind: hvlab vm orphans",
+      context: { image, wanted: "unused", found: "in use", pids },
+    },
+  );
 }

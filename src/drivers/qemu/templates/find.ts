@@ -22,11 +22,11 @@ export interface FoundTemplate extends Disposable {
  */
 export async function findTemplate(
   context: QemuContext,
-  { image: name, memory_mb, cpus, name: _, ttl_s: __, tiedToUs: ___, ...others }: SandboxSpec,
+  spec: SandboxSpec,
   scope: CallScope,
 ): Promise<FoundTemplate | undefined> {
-  // A machine with anything of its own, such as another kernel, is none that a template was made of.
-  if (Object.values(others).some((value) => value !== undefined)) return undefined;
+  if (!isPlain(spec)) return undefined;
+  const { image: name, memory_mb, cpus } = spec;
   const size = { memory_mb, cpus };
   if (await context.host.files.stat(templatesFolder(context, name)) === undefined) return undefined;
   const image = await getImage(context, name);
@@ -41,6 +41,21 @@ export async function findTemplate(
   }
   const second = await choose(context, image, size, scope);
   return second.kind === "fits" ? second : refuse(name, second.reason, scope);
+}
+
+/** What a template decides for all its clones, and what each of them may have for itself. */
+const PLAIN_FIELDS: ReadonlySet<string> = new Set([
+  "image",
+  "memory_mb",
+  "cpus",
+  "name",
+  "ttl_s",
+  "tiedToUs",
+]);
+
+/** Whether a sandbox has nothing that no template was made with, such as another kernel. */
+export function isPlain(spec: SandboxSpec): boolean {
+  return Object.entries(spec).every(([field, value]) => value === undefined || PLAIN_FIELDS.has(field));
 }
 
 /** The sentence for an answer's warnings. */

@@ -1,45 +1,40 @@
-/**
- * Crash dumps: what a header says, and which dumps lie in a folder. The large schemas are built when they are first
- * used: building them takes a fifth of the time in which an inspection is over.
- */
+/** Crash dumps: what a header says. */
 
 import * as z from "zod/mini";
-
-const text = z.nullable(z.string());
-const flag = z.nullable(z.boolean());
-const count = z.nullable(z.int());
-/** A number up to 2^53 - 1, above that hexadecimal text. */
-const size = z.union([z.int(), z.string()]);
-
-/** Something wrong or contradictory that did not keep the header from being read. */
-export const DumpWarning = z.object({
-  /** A word for programs, such as `truncated`, `run_overlap`, `encrypted`. */
-  reason: z.string(),
-  message: z.string(),
-  offset: z.optional(z.int()),
-  expected: z.optional(size),
-  actual: z.optional(size),
-});
-export type DumpWarning = z.infer<typeof DumpWarning>;
-
-/** One bug check argument with what the public documentation says of it. */
-export const BugcheckArgument = z.object({
-  /** Hexadecimal, 16 digits for 64-bit dumps and 8 for 32-bit ones; null when it was never written. */
-  value: text,
-  /** What it is, with the name of a status code in it; null when it is not documented. */
-  meaning: text,
-});
-export type BugcheckArgument = z.infer<typeof BugcheckArgument>;
-
-/** A run of pages: the number of its first page frame, and how many. */
-export const DumpRun = z.object({ first_page: z.string(), pages: size });
 
 /**
  * What the header of a dump says. The order of the fields is part of the promise. A field that this kind of dump
  * does not have is left out; a field that was never written, or that the file is too short for, is null.
+ *
+ * Built when it is first used: an inspection is over in a fraction of the time that this takes.
  */
-export const DumpInspection = z.lazy(() =>
-  z.object({
+export const DumpInspection = z.lazy(() => {
+  const text = z.nullable(z.string());
+  const flag = z.nullable(z.boolean());
+  const count = z.nullable(z.int());
+  /** A number up to 2^53 - 1, above that hexadecimal text. */
+  const size = z.union([z.int(), z.string()]);
+
+  /** One bug check argument with what the public documentation says of it. */
+  const bugcheckArgument = z.object({
+    /** Hexadecimal, 16 digits for 64-bit dumps and 8 for 32-bit ones; null when it was never written. */
+    value: text,
+    /** What it is, with the name of a status code in it; null when it is not documented. */
+    meaning: text,
+  });
+  /** A run of pages: the number of its first page frame, and how many. */
+  const run = z.object({ first_page: z.string(), pages: size });
+  /** Something wrong or contradictory that did not keep the header from being read. */
+  const warning = z.object({
+    /** A word for programs, such as `truncated`, `run_overlap`, `encrypted`. */
+    reason: z.string(),
+    message: z.string(),
+    offset: z.optional(z.int()),
+    expected: z.optional(size),
+    actual: z.optional(size),
+  });
+
+  return z.object({
     path: z.string(),
     /** `10.0.19045` for Windows, `6.1.0-57-cloud-amd64` for Linux. */
     os_version: text,
@@ -63,7 +58,7 @@ export const DumpInspection = z.lazy(() =>
     directory_table_base: z.optional(text),
     kd_debugger_data_block: z.optional(text),
     /** The four arguments again, with their meanings. */
-    arguments: z.optional(z.array(BugcheckArgument)),
+    arguments: z.optional(z.array(bugcheckArgument)),
     os_name: z.optional(text),
     build: z.optional(count),
     /** `free` or `checked`. */
@@ -124,7 +119,7 @@ export const DumpInspection = z.lazy(() =>
     format_version: z.optional(z.string()),
     run_count: z.optional(count),
     /** The first runs, at most 42. */
-    runs: z.optional(z.nullable(z.array(DumpRun))),
+    runs: z.optional(z.nullable(z.array(run))),
     bitmap_bits: z.optional(z.nullable(size)),
     first_page_offset: z.optional(z.nullable(size)),
     required_dump_space: z.optional(z.nullable(size)),
@@ -135,63 +130,9 @@ export const DumpInspection = z.lazy(() =>
     actual_size_bytes: z.int(),
     /** What a file with holes takes on disk. */
     allocated_size_bytes: z.optional(z.int()),
-    warnings: z.array(DumpWarning),
-  })
-);
+    warnings: z.array(warning),
+  });
+});
 export type DumpInspection = z.infer<typeof DumpInspection>;
-
-/** Why `dump find` did not list a path. */
-export const DumpSkipReason = z.enum([
-  "permission",
-  "not_a_dump",
-  "empty",
-  "too_short",
-  "being_written",
-  "damaged",
-  "io_error",
-  "duplicate",
-  "limit",
-]);
-export type DumpSkipReason = z.infer<typeof DumpSkipReason>;
-
-/** One dump that was found. */
-export const FoundDump = z.lazy(() =>
-  z.object({
-    path: z.string(),
-    dump_kind: z.string(),
-    os_version: text,
-    bugcheck_code: text,
-    bugcheck_name: text,
-    /** User-mode dumps have an exception instead of a bug check. */
-    exception_code: z.optional(text),
-    exception_name: z.optional(text),
-    /** When the dump was taken, or last written; ISO 8601. */
-    time: text,
-    /** `header` or `file`: where the time comes from. */
-    time_source: z.nullable(z.enum(["header", "file"])),
-    size_bytes: z.int(),
-    /** Reasons of the header's warnings. */
-    warnings: z.optional(z.array(z.string())),
-  })
-);
-export type FoundDump = z.infer<typeof FoundDump>;
-
-/** One path that was not listed, and why. */
-export const SkippedPath = z.object({ path: z.string(), reason: DumpSkipReason, message: z.string() });
-export type SkippedPath = z.infer<typeof SkippedPath>;
-
-/** The dumps below some folders, newest first. */
-export const DumpFindResult = z.lazy(() =>
-  z.object({
-    dumps: z.array(FoundDump),
-    /** All dumps that were found, listed or not. */
-    found: z.int(),
-    skipped: z.int(),
-    skipped_by_reason: z.record(z.string(), z.int()),
-    skipped_paths: z.array(SkippedPath),
-    folders: z.array(z.string()),
-    /** True when a list above is shorter than its count. */
-    truncated: z.optional(z.boolean()),
-  })
-);
-export type DumpFindResult = z.infer<typeof DumpFindResult>;
+export type BugcheckArgument = NonNullable<DumpInspection["arguments"]>[number];
+export type DumpWarning = DumpInspection["warnings"][number];

@@ -32,9 +32,3 @@ export const ImageName = z.string().check(
     "an image name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit",
   ),
 );
-
-/** A path on the host, or in a guest where the field says so. */
-export const Path = z.string().check(
-  z.minLength(1),
-  z.refine((text) => !text.includes("\0"), "a path holds no NUL character"),
-);

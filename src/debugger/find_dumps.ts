@@ -2,7 +2,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { type HvError, toHvError } from "../base/errors.ts";
-import type { DumpFindResult, DumpSkipReason, FoundDump, SkippedPath } from "../contract/dump.ts";
+import type { DumpFindResult, DumpSkipReason, FoundDump, SkippedPath } from "../contract/dump_find.ts";
 import type { DumpPlace } from "./dump_places.ts";
 import { type DumpFiles, inspectDumpFile, type InspectedFile } from "./inspect_file.ts";
 import { walkFolders } from "./walk_folders.ts";

@@ -2,7 +2,7 @@
 
 import { HvError, toHvError } from "../base/errors.ts";
 import { joinPath, nameOf } from "../base/paths.ts";
-import type { DumpSkipReason, SkippedPath } from "../contract/dump.ts";
+import type { DumpSkipReason, SkippedPath } from "../contract/dump_find.ts";
 import type { FolderEntry } from "../host/files.ts";
 import type { DumpPlace } from "./dump_places.ts";
 import type { DumpFiles } from "./inspect_file.ts";

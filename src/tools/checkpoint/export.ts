@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { CheckpointRef } from "../../contract/checkpoint.ts";
-import { Path, VmRef } from "../../contract/names.ts";
+import { VmRef } from "../../contract/names.ts";
+import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findCheckpoint } from "../../flows/find_checkpoint.ts";
 import { defineTool } from "../tool.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { ListLimit } from "../../contract/arguments.ts";
-import { DumpFindResult } from "../../contract/dump.ts";
-import { Path } from "../../contract/names.ts";
+import { DumpFindResult } from "../../contract/dump_find.ts";
+import { Path } from "../../contract/path.ts";
 import { placeOf, usualDumpPlaces } from "../../debugger/dump_places.ts";
 import { findDumps } from "../../debugger/find_dumps.ts";
 import { defineTool } from "../tool.ts";

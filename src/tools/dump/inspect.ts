@@ -1,5 +1,5 @@
 import { DumpInspection } from "../../contract/dump.ts";
-import { Path } from "../../contract/names.ts";
+import { Path } from "../../contract/path.ts";
 import { inspectDumpFile } from "../../debugger/inspect_file.ts";
 import { renderInspection } from "../../dump/render.ts";
 import { defineTool } from "../tool.ts";

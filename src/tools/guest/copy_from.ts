@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { CopyResult } from "../../contract/guest.ts";
-import { Path, VmRef } from "../../contract/names.ts";
+import { VmRef } from "../../contract/names.ts";
+import { Path } from "../../contract/path.ts";
 import { copyFromGuest } from "../../flows/copy_files.ts";
 import { openChannel } from "../../flows/open_channel.ts";
 import { defineTool } from "../tool.ts";

@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { Argv, EnvAssignment, readEnvironment } from "../../contract/arguments.ts";
 import { ExecResult } from "../../contract/guest.ts";
-import { Path, VmRef } from "../../contract/names.ts";
+import { VmRef } from "../../contract/names.ts";
+import { Path } from "../../contract/path.ts";
 import { openChannel } from "../../flows/open_channel.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
 import { defineTool } from "../tool.ts";

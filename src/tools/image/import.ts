@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { Image } from "../../contract/image.ts";
-import { ImageName, Path } from "../../contract/names.ts";
+import { ImageName } from "../../contract/names.ts";
+import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { defineTool } from "../tool.ts";
 

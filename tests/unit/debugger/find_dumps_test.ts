@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/base/clock.ts";
 import { HvError } from "../../../src/base/errors.ts";
-import { DumpFindResult } from "../../../src/contract/dump.ts";
+import { DumpFindResult } from "../../../src/contract/dump_find.ts";
 import { placeOf, usualDumpPlaces } from "../../../src/debugger/dump_places.ts";
 import { findDumps } from "../../../src/debugger/find_dumps.ts";
 import { DumpBytes, kernelHeader64, minidump, systemInfoStream } from "../../support/dump_writer.ts";

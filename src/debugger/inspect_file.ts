@@ -54,7 +54,7 @@ async function inspectOnce(files: DumpFiles, path: string): Promise<InspectedFil
     });
   }
   if (before.kind !== "file") throw notAFile(before.kind);
-  const inspection = readOnce(files, path, before);
+  const inspection = await readOnce(files, path, before);
   const after = await files.stat(path, { follow: true });
   if (after?.size_bytes !== before.size_bytes || after.modified !== before.modified) {
     throw badDump(
@@ -67,9 +67,9 @@ async function inspectOnce(files: DumpFiles, path: string): Promise<InspectedFil
   return { inspection, facts: before };
 }
 
-function readOnce(files: DumpFiles, path: string, facts: FileFacts): DumpInspection {
+async function readOnce(files: DumpFiles, path: string, facts: FileFacts): Promise<DumpInspection> {
   using file = files.open(path);
-  return inspectDump(file, { path, allocatedBytes: facts.allocated_bytes });
+  return await inspectDump(file, { path, allocatedBytes: facts.allocated_bytes });
 }
 
 function notAFile(kind: string): HvError {

@@ -15,18 +15,23 @@ import {
 } from "./windows/others.ts";
 
 /**
- * Inspects a dump. Reads one 8 KiB piece and, by kind, a few small ones more.
+ * Inspects a dump. Reads one 8 KiB piece and, by kind, a few small ones more. What is waited for is only the part of
+ * the bug check catalogue that the dump needs.
  *
  * Fails with `hv.bad_dump` and `context.reason` `empty`, `too_short`, `bad_signature`, `not_a_dump`,
  * `byte_swapped`, `being_written`, `stream_count`, `stream_directory`, `header_damaged` or `truncated` when not even
  * the header can be told; what the source throws passes through. Everything else that is wrong is a warning.
  */
-export function inspectDump(source: ByteSource, options: InspectOptions): DumpInspection {
+export async function inspectDump(source: ByteSource, options: InspectOptions): Promise<DumpInspection> {
   const reader = new ByteReader(source);
-  return INSPECTORS[sniffDump(reader)](reader, options, source);
+  return await INSPECTORS[sniffDump(reader)](reader, options, source);
 }
 
-type Inspector = (reader: ByteReader, options: InspectOptions, source: ByteSource) => DumpInspection;
+type Inspector = (
+  reader: ByteReader,
+  options: InspectOptions,
+  source: ByteSource,
+) => DumpInspection | Promise<DumpInspection>;
 
 const INSPECTORS: Readonly<Record<DumpFormat, Inspector>> = {
   kernel64: (reader, options) => inspectKernelDump(reader, HEADER64, options),

@@ -1,7 +1,6 @@
 /**
  * What a bug check code and its four arguments mean. Names, numbers and the facts about arguments come from the
- * public driver documentation (see NOTICE); the words are our own. Import this module when a dump has been read:
- * it carries the whole catalogue.
+ * public driver documentation (see NOTICE); the words are our own.
  */
 
 import {
@@ -12,16 +11,25 @@ import {
   parseBugcheckTable,
 } from "./parse_table.ts";
 import { nameStatus } from "./status_names.ts";
-import { TABLE as FROM_000 } from "./tables/from_000_to_04f.ts";
-import { TABLE as FROM_050 } from "./tables/from_050_to_09f.ts";
-import { TABLE as FROM_0A0 } from "./tables/from_0a0_to_0c3.ts";
-import { TABLE as FROM_0C4 } from "./tables/from_0c4.ts";
-import { TABLE as FROM_0C5 } from "./tables/from_0c5_to_0ff.ts";
-import { TABLE as FROM_100 } from "./tables/from_100_to_13f.ts";
-import { TABLE as FROM_140 } from "./tables/from_140_to_18f.ts";
-import { TABLE as FROM_190 } from "./tables/from_190_and_up.ts";
 
-const TABLES = [FROM_000, FROM_050, FROM_0A0, FROM_0C4, FROM_0C5, FROM_100, FROM_140, FROM_190];
+/** A part of the catalogue: the codes from one up to the next part's first. */
+interface Part {
+  first: number;
+  load: () => Promise<{ TABLE: string }>;
+}
+
+/** Loaded when a code is asked for: all of them together take longer than the rest of an inspection. */
+const PARTS: readonly Part[] = [
+  { first: 0x000, load: () => import("./tables/from_000_to_04f.ts") },
+  { first: 0x050, load: () => import("./tables/from_050_to_09f.ts") },
+  { first: 0x0A0, load: () => import("./tables/from_0a0_to_0c3.ts") },
+  { first: 0x0C4, load: () => import("./tables/from_0c4.ts") },
+  { first: 0x0C5, load: () => import("./tables/from_0c5_to_0ff.ts") },
+  { first: 0x100, load: () => import("./tables/from_100_to_13f.ts") },
+  { first: 0x140, load: () => import("./tables/from_140_to_18f.ts") },
+  { first: 0x190, load: () => import("./tables/from_190_and_up.ts") },
+];
+
 const REFERENCE_BASE = "https://learn.microsoft.com/windows-hardware/drivers/debugger/";
 
 /** Small dumps may set this bit in a code: 0x1000000A is 0xA. Four codes with it have names of their own. */
@@ -44,13 +52,23 @@ export interface BugcheckDescription {
 }
 
 /** Every entry of the catalogue, by code. */
-export function listBugchecks(): ReadonlyMap<number, Bugcheck> {
-  return new Map(TABLES.flatMap(parseBugcheckTable).map((bugcheck) => [bugcheck.code, bugcheck]));
+export async function listBugchecks(): Promise<ReadonlyMap<number, Bugcheck>> {
+  const tables = await Promise.all(PARTS.map(async ({ load }) => (await load()).TABLE));
+  return new Map(tables.flatMap(parseBugcheckTable).map((bugcheck) => [bugcheck.code, bugcheck]));
 }
 
-/** Name, meaning, reference and general meaning of the arguments of a bug check code, an unsigned 32-bit number. */
-export function describeBugcheck(code: number, options: DescribeOptions): BugcheckDescription {
-  const bugcheck = findBugcheck(code);
+/** The entry of a code, an unsigned 32-bit number; `undefined` when the catalogue has none. */
+export async function findBugcheck(code: number): Promise<Bugcheck | undefined> {
+  const exact = await readBugcheck(code);
+  if (exact !== undefined || (code & SMALL_DUMP_BIT) === 0) return exact;
+  return await readBugcheck(code - SMALL_DUMP_BIT);
+}
+
+/** Name, meaning, reference and general meaning of the arguments of an entry. */
+export function describeBugcheck(
+  bugcheck: Bugcheck | undefined,
+  options: DescribeOptions,
+): BugcheckDescription {
   if (bugcheck === undefined) {
     return { name: null, description: null, reference: null, arguments: [null, null, null, null] };
   }
@@ -68,11 +86,9 @@ export function describeBugcheck(code: number, options: DescribeOptions): Bugche
  * out) keeps its general meaning. Live dumps share the meanings of the code.
  */
 export function describeArguments(
-  code: number,
+  bugcheck: Bugcheck | undefined,
   args: readonly (bigint | null)[],
-  _options: DescribeOptions,
 ): (string | null)[] {
-  const bugcheck = findBugcheck(code);
   if (bugcheck === undefined) return [null, null, null, null];
   return chooseArguments(bugcheck, args).map((argument, index) => {
     const value = args[index] ?? null;
@@ -92,18 +108,11 @@ export function chooseName(
   return options.live ? names.liveName ?? names.name : names.name ?? names.liveName;
 }
 
-function findBugcheck(code: number): Bugcheck | undefined {
-  const exact = readBugcheck(code);
-  if (exact !== undefined || (code & SMALL_DUMP_BIT) === 0) return exact;
-  return readBugcheck(code - SMALL_DUMP_BIT);
-}
-
-function readBugcheck(code: number): Bugcheck | undefined {
-  for (const table of TABLES) {
-    const section = findSection(table, code);
-    if (section !== undefined) return parseBugcheckTable(section)[0];
-  }
-  return undefined;
+async function readBugcheck(code: number): Promise<Bugcheck | undefined> {
+  const part = PARTS.findLast(({ first }) => first <= code);
+  if (part === undefined) return undefined;
+  const section = findSection((await part.load()).TABLE, code);
+  return section === undefined ? undefined : parseBugcheckTable(section)[0];
 }
 
 function chooseArguments(bugcheck: Bugcheck, args: readonly (bigint | null)[]): FourArguments {

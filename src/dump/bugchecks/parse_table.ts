@@ -75,8 +75,8 @@ type Draft = { -readonly [Key in keyof Bugcheck]: Bugcheck[Key] } & {
 const UNKNOWN: ArgumentMeaning = { text: null, isStatus: false };
 
 /**
- * The lines of one code in a table; `undefined` when the table does not have it. Reading all tables takes longer than
- * everything else that an inspection does.
+ * The lines of one code in a table; `undefined` when the table does not have it. Reading a whole table takes longer
+ * than everything else that an inspection does.
  */
 export function findSection(table: string, code: number): string | undefined {
   const start = table.indexOf(`\n0x${code.toString(16).toUpperCase()} `);

@@ -1,7 +1,7 @@
 /** What the header of a kernel dump tells, in the order and words of the contract. */
 
 import type { BugcheckArgument, DumpInspection } from "../../contract/dump.ts";
-import { describeArguments, describeBugcheck } from "../bugchecks/catalogue.ts";
+import { describeArguments, describeBugcheck, findBugcheck } from "../bugchecks/catalogue.ts";
 import type { ByteReader } from "../bytes.ts";
 import { exceptionName } from "../exception_names.ts";
 import type { InspectOptions } from "../inspect_options.ts";
@@ -33,11 +33,11 @@ const LISTED_RUNS = 42;
 const TICKS_PER_SECOND = 10_000_000;
 
 /** Inspects a kernel dump whose signature has been seen. Damage of the body becomes warnings. */
-export function inspectKernelDump(
+export async function inspectKernelDump(
   reader: ByteReader,
   layout: HeaderLayout,
   options: InspectOptions,
-): DumpInspection {
+): Promise<DumpInspection> {
   const warnings: DumpWarning[] = [];
   const header = readKernelHeader(reader, layout);
   const body = readKernelBody(reader, layout, header, warnings);
@@ -53,7 +53,7 @@ export function inspectKernelDump(
     path: options.path,
     os_version: windowsVersion(build),
     dump_kind: body.kind,
-    ...bugcheckFields(header, options, pointer),
+    ...await bugcheckFields(header, options, pointer),
     os_name: windowsName(build, product),
     build,
     build_kind: buildKind(header.majorVersion),
@@ -99,22 +99,22 @@ export function inspectKernelDump(
   };
 }
 
-function bugcheckFields(
+async function bugcheckFields(
   header: KernelHeader,
   options: InspectOptions,
   pointer: (value: bigint | null) => string | null,
-): Partial<DumpInspection> {
+): Promise<Partial<DumpInspection>> {
   const code = header.bugCheckCode;
-  const live = isLive(header, options);
-  const described = code === null ? null : describeBugcheck(code, { live });
+  const bugcheck = code === null ? undefined : await findBugcheck(code);
+  const described = describeBugcheck(bugcheck, { live: isLive(header, options) });
   const values = header.bugCheckParameters;
-  const meanings = code === null ? [] : describeArguments(code, values.map((value) => value ?? 0n), { live });
+  const meanings = describeArguments(bugcheck, values.map((value) => value ?? 0n));
   const [arg1 = null, arg2 = null, arg3 = null, arg4 = null] = values.map(pointer);
   return {
     bugcheck_code: code === null ? null : hex32(code),
-    bugcheck_name: described?.name ?? null,
-    description: described?.description ?? ownDescription(code),
-    reference: described?.reference ?? null,
+    bugcheck_name: described.name,
+    description: described.description ?? ownDescription(code),
+    reference: described.reference,
     arg1,
     arg2,
     arg3,

@@ -52,10 +52,10 @@ const FILES: Readonly<Record<string, Uint8Array>> = {
 const MOST_BYTES = 512 * 1024;
 
 /** Inspects; every failure but a coded refusal of the dump, and every unbounded read, fails the test. */
-function inspectBounded(bytes: Uint8Array, size = bytes.length): DumpInspection | null {
+async function inspectBounded(bytes: Uint8Array, size = bytes.length): Promise<DumpInspection | null> {
   const source = new CountingSource(bytes, size);
   try {
-    const found = inspectDump(source, { path: "x" });
+    const found = await inspectDump(source, { path: "x" });
     assert.equal(renderInspection(found).split("\n").some((line) => /\p{Cc}/u.test(line)), false);
     return found;
   } catch (thrown) {
@@ -67,10 +67,10 @@ function inspectBounded(bytes: Uint8Array, size = bytes.length): DumpInspection 
   }
 }
 
-Deno.test("every form follows the schema and the contract's order of fields", () => {
+Deno.test("every form follows the schema and the contract's order of fields", async () => {
   const order = Object.keys(DumpInspection._zod.innerType._zod.def.shape);
   for (const [form, bytes] of Object.entries(FILES)) {
-    const found = inspectDump(new MemorySource(bytes), { path: form });
+    const found = await inspectDump(new MemorySource(bytes), { path: form });
     assert.deepEqual(DumpInspection.parse(found), found, form);
     const fields = Object.keys(found);
     assert.deepEqual(fields, order.filter((field) => fields.includes(field)), form);
@@ -78,8 +78,8 @@ Deno.test("every form follows the schema and the contract's order of fields", ()
   }
 });
 
-Deno.test("a kernel dump begins with the fields that scripts rely on", () => {
-  const found = inspectDump(new MemorySource(fullDump64([[1n, 1n]])), { path: "x" });
+Deno.test("a kernel dump begins with the fields that scripts rely on", async () => {
+  const found = await inspectDump(new MemorySource(fullDump64([[1n, 1n]])), { path: "x" });
   assert.deepEqual(Object.keys(found).slice(0, 13), [
     "path",
     "os_version",
@@ -97,20 +97,22 @@ Deno.test("a kernel dump begins with the fields that scripts rely on", () => {
   ]);
 });
 
-Deno.test("firmware dumps tell their machine and size", () => {
-  const raw = inspectDump(new MemorySource(FILES["firmware"] ?? new Uint8Array()), { path: "x" });
+Deno.test("firmware dumps tell their machine and size", async () => {
+  const raw = await inspectDump(new MemorySource(FILES["firmware"] ?? new Uint8Array()), { path: "x" });
   assert.equal(raw.dump_kind, "firmware_raw");
   assert.equal(raw.machine, "x64");
   assert.deepEqual(raw.attributes, ["valid", "hypervisor_data_protected"]);
   assert.equal(raw.format_version, "1.2");
   assert.equal(raw.expected_size_bytes, 120);
-  const encrypted = inspectDump(new MemorySource(FILES["encrypted"] ?? new Uint8Array()), { path: "x" });
+  const encrypted = await inspectDump(new MemorySource(FILES["encrypted"] ?? new Uint8Array()), {
+    path: "x",
+  });
   assert.equal(encrypted.encrypted, true);
 });
 
-Deno.test("a file cut at any offset near its fields is told or refused", () => {
+Deno.test("a file cut at any offset near its fields is told or refused", async () => {
   for (const [form, bytes] of Object.entries(FILES)) {
-    const whole = inspectBounded(bytes);
+    const whole = await inspectBounded(bytes);
     assert(whole !== null, form);
     const step = bytes.length > 4096 ? 64 : 1;
     const cuts = new Set<number>();
@@ -118,16 +120,16 @@ Deno.test("a file cut at any offset near its fields is told or refused", () => {
     for (let cut = 0; cut < bytes.length; cut += step) cuts.add(cut);
     for (let cut = 0xF80; cut < Math.min(bytes.length, 0x1060); cut++) cuts.add(cut);
     for (let cut = 0x2000; cut < Math.min(bytes.length, 0x2090); cut++) cuts.add(cut);
-    for (const cut of cuts) inspectBounded(bytes.subarray(0, cut));
+    for (const cut of cuts) await inspectBounded(bytes.subarray(0, cut));
   }
 });
 
-Deno.test("a kernel dump is told from 0x40 bytes on, and no cut changes what it tells", () => {
+Deno.test("a kernel dump is told from 0x40 bytes on, and no cut changes what it tells", async () => {
   const bytes = FILES["full64"] ?? new Uint8Array();
-  const whole = new Map(Object.entries(inspectDump(new MemorySource(bytes), { path: "x" })));
+  const whole = new Map(Object.entries(await inspectDump(new MemorySource(bytes), { path: "x" })));
   const compared = ["os_version", "bugcheck_code", "arg4", "time", "uptime_s", "machine", "boot_id", "suite"];
   for (let cut = 0x40; cut < 0x2000; cut += 4) {
-    const found = inspectBounded(bytes.subarray(0, cut));
+    const found = await inspectBounded(bytes.subarray(0, cut));
     assert(found !== null);
     assert(found.warnings.some(({ reason }) => reason === "too_short" || reason === "truncated"));
     for (const [field, value] of Object.entries(found)) {
@@ -136,26 +138,26 @@ Deno.test("a kernel dump is told from 0x40 bytes on, and no cut changes what it 
   }
 });
 
-Deno.test("changed bytes never break the inspection nor make it long", () => {
-  fc.assert(
-    fc.property(
+Deno.test("changed bytes never break the inspection nor make it long", async () => {
+  await fc.assert(
+    fc.asyncProperty(
       fc.constantFrom(...Object.values(FILES)),
       fc.array(fc.tuple(fc.nat(0x2900), fc.constantFrom(0, 1, 0x7F, 0x80, 0xFF)), {
         minLength: 1,
         maxLength: 64,
       }),
       fc.constantFrom(0, 1, 2 ** 20, 2 ** 36),
-      (bytes, changes, more) => {
+      async (bytes, changes, more) => {
         const damaged = bytes.slice();
         for (const [offset, value] of changes) damaged[offset % damaged.length] = value;
-        inspectBounded(damaged, damaged.length + more);
+        await inspectBounded(damaged, damaged.length + more);
       },
     ),
     { numRuns: 400 },
   );
 });
 
-Deno.test("random bytes behind a signature never break the inspection", () => {
+Deno.test("random bytes behind a signature never break the inspection", async () => {
   const signatures = [
     "PAGEDU64",
     "PAGEDUMP",
@@ -165,32 +167,32 @@ Deno.test("random bytes behind a signature never break the inspection", () => {
     "KDUMP   ",
     "makedumpfile",
   ];
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.constantFrom(...signatures),
       fc.uint8Array({ minLength: 16, maxLength: 10_000, size: "max" }),
-      (signature, bytes) => {
+      async (signature, bytes) => {
         const damaged = bytes.slice();
         for (let index = 0; index < signature.length; index++) damaged[index] = signature.charCodeAt(index);
-        inspectBounded(damaged);
+        await inspectBounded(damaged);
       },
     ),
     { numRuns: 200 },
   );
 });
 
-Deno.test("the cost does not depend on the size of the file", () => {
+Deno.test("the cost does not depend on the size of the file", async () => {
   const forms: [string, Uint8Array][] = [
     ["full", kernelHeader64(1).u32(0x88, 1).u64(0x90, 0x1000000n, 0n, 0x1000000n).bytes],
     ["bitmap", bitmapDump(5, "FDMP", [0xFF], { bits: 0x1000000n, pages: 0x1000000n, firstPage: 0x300000n })],
     ["ranges", rangeDump(9, [[0n, 0x1000000n]], { held: 0 })],
   ];
   for (const [form, head] of forms) {
-    const costs = [2 ** 22, 2 ** 36, 2 ** 40].map((size) => {
+    const costs = await Promise.all([2 ** 22, 2 ** 36, 2 ** 40].map(async (size) => {
       const source = new CountingSource(head, size);
-      inspectDump(source, { path: form });
+      await inspectDump(source, { path: form });
       return [source.reads, source.bytesRead];
-    });
+    }));
     assert.deepEqual(costs[1], costs[0], form);
     assert.deepEqual(costs[2], costs[0], form);
     assert((costs[0]?.[1] ?? 0) <= 3 * 8192, form);

@@ -4,17 +4,17 @@ import { inspectDump } from "../../../src/dump/inspect.ts";
 import { renderInspection } from "../../../src/dump/render.ts";
 import { fullDump64 } from "../../support/dump_writer.ts";
 
-function render(path: string): string[] {
+async function render(path: string): Promise<string[]> {
   const bytes = fullDump64([[1n, 3n], [0x10n, 4n]], 3);
-  return renderInspection(inspectDump(new MemorySource(bytes), { path })).split("\n");
+  return renderInspection(await inspectDump(new MemorySource(bytes), { path })).split("\n");
 }
 
 function valueOf(lines: string[], name: string): string | undefined {
   return lines.find((line) => line.startsWith(`${name} `))?.slice(24);
 }
 
-Deno.test("one aligned line for each field, in the contract's order", () => {
-  const lines = render("MEMORY.DMP");
+Deno.test("one aligned line for each field, in the contract's order", async () => {
+  const lines = await render("MEMORY.DMP");
   assert.deepEqual(lines.slice(0, 4), [
     "path                    MEMORY.DMP",
     "os_version              10.0.19041",
@@ -31,8 +31,8 @@ Deno.test("one aligned line for each field, in the contract's order", () => {
   );
 });
 
-Deno.test("a name cannot draw on the terminal or fake a line", () => {
-  const lines = render("a\nbugcheck_code  0x0\u001b[2J");
+Deno.test("a name cannot draw on the terminal or fake a line", async () => {
+  const lines = await render("a\nbugcheck_code  0x0\u001b[2J");
   assert.equal(lines[0], "path                    a\\x0abugcheck_code  0x0\\x1b[2J");
   assert.equal(lines.filter((line) => line.startsWith("bugcheck_code")).length, 1);
 });

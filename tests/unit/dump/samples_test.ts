@@ -10,13 +10,13 @@ import { filetimeToIso } from "../../../src/dump/time.ts";
 import { readTriageHeader } from "../../../src/dump/windows/triage.ts";
 import { hasSample, readSample, samplePath } from "../../support/shared_samples.ts";
 
-function inspect(name: string): DumpInspection {
-  return inspectDump(new MemorySource(readSample(name)), { path: name });
+async function inspect(name: string): Promise<DumpInspection> {
+  return await inspectDump(new MemorySource(readSample(name)), { path: name });
 }
 
-function outcome(name: string): string[] {
+async function outcome(name: string): Promise<string[]> {
   try {
-    return inspect(name).warnings.map(({ reason }) => reason);
+    return (await inspect(name)).warnings.map(({ reason }) => reason);
   } catch (thrown) {
     assert(thrown instanceof HvError);
     assert.equal(thrown.code, "hv.bad_dump");
@@ -50,15 +50,15 @@ const EXPECTED = "dumps/expected-kernel.json";
 Deno.test({
   name: "every kernel sample equals its expected values",
   ignore: !hasSample(EXPECTED),
-  fn() {
+  async fn() {
     const files = Object.entries(readJson(EXPECTED)).filter(([name]) => hasSample(`dumps/${name}`));
     assert(files.length >= 19, `${files.length} samples`);
-    for (const [name, value] of files) compareKernel(name, asObject(value));
+    for (const [name, value] of files) await compareKernel(name, asObject(value));
   },
 });
 
-function compareKernel(name: string, expected: JsonObject): void {
-  const found = inspect(`dumps/${name}`);
+async function compareKernel(name: string, expected: JsonObject): Promise<void> {
+  const found = await inspect(`dumps/${name}`);
   const wide: [keyof DumpInspection, string][] = [
     ["bugcheck_code", "bugcheck"],
     ["directory_table_base", "dtb"],
@@ -167,18 +167,18 @@ const HOSTILE: Readonly<Record<string, string[]>> = {
 Deno.test({
   name: "every damaged file gets its answer",
   ignore: !hasSample("dumps/hostile"),
-  fn() {
+  async fn() {
     const names = Array.from(Deno.readDirSync(samplePath("dumps/hostile")), ({ name }) => name).sort();
     assert.deepEqual(names, Object.keys(HOSTILE).sort());
-    for (const name of names) assert.deepEqual(outcome(`dumps/hostile/${name}`), HOSTILE[name], name);
-    const cut = inspect("dumps/hostile/full_trunc.dmp");
+    for (const name of names) assert.deepEqual(await outcome(`dumps/hostile/${name}`), HOSTILE[name], name);
+    const cut = await inspect("dumps/hostile/full_trunc.dmp");
     assert.equal(cut.expected_size_bytes, 16_785_408);
     assert.equal(cut.actual_size_bytes, 24_576);
     assert.equal(cut.pages_missing, 4092);
-    assert.equal(inspect("dumps/hostile/type41.dmp").dump_kind, "unknown(0x41)");
-    assert.equal(inspect("dumps/hostile/bmp_bits13.dmp").pages, 6);
-    assert.equal(inspect("dumps/hostile/h100.dmp").bugcheck_code, "0x0000001e");
-    assert.equal(inspect("dumps/hostile/full_pagefill.dmp").runs, null);
+    assert.equal((await inspect("dumps/hostile/type41.dmp")).dump_kind, "unknown(0x41)");
+    assert.equal((await inspect("dumps/hostile/bmp_bits13.dmp")).pages, 6);
+    assert.equal((await inspect("dumps/hostile/h100.dmp")).bugcheck_code, "0x0000001e");
+    assert.equal((await inspect("dumps/hostile/full_pagefill.dmp")).runs, null);
   },
 });
 
@@ -215,9 +215,9 @@ const USER: readonly UserRow[] = [
 Deno.test({
   name: "every user-mode sample equals its expected values",
   ignore: !hasSample("dumps/user"),
-  fn() {
+  async fn() {
     for (const [file, os, machine, code, address, parameters, modules] of USER) {
-      const found = inspect(file);
+      const found = await inspect(file);
       assert.equal(found.os_version, os, file);
       assert.equal(found.machine, machine, file);
       assert.equal(numberOf(found.exception_code), code === null ? null : BigInt(code), file);
@@ -227,26 +227,26 @@ Deno.test({
       assert.deepEqual(found.warnings, [], file);
       assert.equal(found.expected_size_bytes, found.actual_size_bytes, file);
     }
-    assert.equal(inspect(`${BSD}/minidump2.dmp`).thread_id, 3060);
-    assert.equal(inspect(`${BSD}/minidump2.dmp`).service_pack, "Service Pack 2");
-    assert.equal(inspect(`${BSD}/tiny-exe-fastfail.dmp`).thread_id, 24_440);
-    assert.equal(inspect(`${BSD}/stack_exhaustion.dmp`).exception_name, "STATUS_STACK_OVERFLOW");
-    assert.equal(inspect(`${BSD}/linux_null_dereference.dmp`).exception_name, "SIGSEGV");
-    assert.equal(inspect("dumps/made/user/crash-full-trimmed.dmp").dump_kind, "minidump_full_memory");
+    assert.equal((await inspect(`${BSD}/minidump2.dmp`)).thread_id, 3060);
+    assert.equal((await inspect(`${BSD}/minidump2.dmp`)).service_pack, "Service Pack 2");
+    assert.equal((await inspect(`${BSD}/tiny-exe-fastfail.dmp`)).thread_id, 24_440);
+    assert.equal((await inspect(`${BSD}/stack_exhaustion.dmp`)).exception_name, "STATUS_STACK_OVERFLOW");
+    assert.equal((await inspect(`${BSD}/linux_null_dereference.dmp`)).exception_name, "SIGSEGV");
+    assert.equal((await inspect("dumps/made/user/crash-full-trimmed.dmp")).dump_kind, "minidump_full_memory");
   },
 });
 
 Deno.test({
   name: "damaged user-mode samples are refused or clamped",
   ignore: !hasSample("dumps/user"),
-  fn() {
+  async fn() {
     const unlicensed = "dumps/user/no-licence-stated";
-    assert.deepEqual(outcome("dumps/user/mit/invalid-range.dmp"), ["refused: stream_directory"]);
-    assert.deepEqual(outcome("dumps/user/mit/invalid-record-count.dmp"), ["refused: stream_directory"]);
-    assert.deepEqual(outcome(`${unlicensed}/mdmp-dos.mdmp`), ["refused: stream_count"]);
-    assert.deepEqual(outcome(`${unlicensed}/npe_r_mdmp.c-364_1.mdmp`), ["refused: stream_count"]);
-    assert.deepEqual(outcome(`${unlicensed}/npe_w_bin_mdmp.c-111_1.mdmp`), ["refused: stream_count"]);
-    assert.deepEqual(outcome(`${unlicensed}/trunc_memory64.dmp`), ["stream_damaged", "stream_missing"]);
+    assert.deepEqual(await outcome("dumps/user/mit/invalid-range.dmp"), ["refused: stream_directory"]);
+    assert.deepEqual(await outcome("dumps/user/mit/invalid-record-count.dmp"), ["refused: stream_directory"]);
+    assert.deepEqual(await outcome(`${unlicensed}/mdmp-dos.mdmp`), ["refused: stream_count"]);
+    assert.deepEqual(await outcome(`${unlicensed}/npe_r_mdmp.c-364_1.mdmp`), ["refused: stream_count"]);
+    assert.deepEqual(await outcome(`${unlicensed}/npe_w_bin_mdmp.c-111_1.mdmp`), ["refused: stream_count"]);
+    assert.deepEqual(await outcome(`${unlicensed}/trunc_memory64.dmp`), ["stream_damaged", "stream_missing"]);
   },
 });
 
@@ -258,10 +258,10 @@ Deno.test({
     assert(cores.length > 0);
     for (const core of cores) {
       const name = `dumps/linux/${core["file"]}`;
-      assert.deepEqual(outcome(name), ["refused: not_a_dump"], name);
+      assert.deepEqual(await outcome(name), ["refused: not_a_dump"], name);
       const unpacked = new Response(readSample(name)).body?.pipeThrough(new DecompressionStream("gzip"));
       const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
-      const found = inspectDump(new MemorySource(bytes), { path: name });
+      const found = await inspectDump(new MemorySource(bytes), { path: name });
       assert.deepEqual(found.warnings, [], name);
       assert.equal(found.core_of, "machine", name);
       assert.equal(found.machine, "x64", name);

@@ -4,18 +4,18 @@ import { MemorySource } from "../../../../src/dump/bytes.ts";
 import { inspectDump } from "../../../../src/dump/inspect.ts";
 import { elfCore, flattenedKdump, kdumpHeader } from "../../../support/dump_writer.ts";
 
-function inspect(bytes: Uint8Array): DumpInspection {
-  return inspectDump(new MemorySource(bytes), { path: "core" });
+async function inspect(bytes: Uint8Array): Promise<DumpInspection> {
+  return await inspectDump(new MemorySource(bytes), { path: "core" });
 }
 
-Deno.test("the core of a machine", () => {
+Deno.test("the core of a machine", async () => {
   const core = elfCore([
     ["CORE", 1, "registers"],
     ["CORE", 1, "registers"],
     ["QEMU", 0, "state"],
     ["VMCOREINFO", 0, "OSRELEASE=6.1.0-57-cloud-amd64\nCRASHTIME=1700000000\n"],
   ]);
-  assert.deepEqual(inspect(core.bytes), {
+  assert.deepEqual(await inspect(core.bytes), {
     path: "core",
     os_version: "6.1.0-57-cloud-amd64",
     dump_kind: "elf_core",
@@ -30,8 +30,8 @@ Deno.test("the core of a machine", () => {
   });
 });
 
-Deno.test("the core of a process", () => {
-  const found = inspect(
+Deno.test("the core of a process", async () => {
+  const found = await inspect(
     elfCore([["CORE", 1, "registers"], ["CORE", 3, "process"], ["CORE", 1, "registers"]]).bytes,
   );
   assert.equal(found.core_of, "process");
@@ -40,25 +40,25 @@ Deno.test("the core of a process", () => {
   assert.equal(found.os_version, null);
 });
 
-Deno.test("a core without notes tells nothing that it does not know", () => {
-  const found = inspect(elfCore([]).bytes);
+Deno.test("a core without notes tells nothing that it does not know", async () => {
+  const found = await inspect(elfCore([]).bytes);
   assert.equal(found.core_of, null);
   assert.equal(found.producer, null);
 });
 
-Deno.test("a cut core is told", () => {
+Deno.test("a cut core is told", async () => {
   const { bytes } = elfCore([], 4096);
-  const found = inspect(bytes.subarray(0, bytes.length - 1));
+  const found = await inspect(bytes.subarray(0, bytes.length - 1));
   assert.deepEqual(found.warnings.map(({ reason }) => reason), ["truncated"]);
   assert.equal(found.expected_size_bytes, bytes.length);
-  assert.equal(inspect(bytes.subarray(0, 70)).machine, null);
+  assert.equal((await inspect(bytes.subarray(0, 70))).machine, null);
 });
 
-Deno.test("kdumps, plain and flattened", () => {
+Deno.test("kdumps, plain and flattened", async () => {
   for (
     const [kind, bytes] of [["kdump", kdumpHeader().bytes], ["kdump_flattened", flattenedKdump()]] as const
   ) {
-    const found = inspect(bytes);
+    const found = await inspect(bytes);
     assert.equal(found.dump_kind, kind);
     assert.equal(found.os_version, "6.1.0-57-cloud-amd64");
     assert.equal(found.machine, "x64");
@@ -69,8 +69,8 @@ Deno.test("kdumps, plain and flattened", () => {
   }
 });
 
-Deno.test("an envelope without the header in its first record is told", () => {
-  const found = inspect(flattenedKdump().fill(1, 4096, 4104));
+Deno.test("an envelope without the header in its first record is told", async () => {
+  const found = await inspect(flattenedKdump().fill(1, 4096, 4104));
   assert.equal(found.os_version, null);
   assert.deepEqual(found.warnings.map(({ reason }) => reason), ["header_damaged"]);
 });

@@ -12,21 +12,21 @@ import {
   type WrittenStream,
 } from "../../../support/dump_writer.ts";
 
-function inspect(bytes: Uint8Array): DumpInspection {
-  return inspectDump(new MemorySource(bytes), { path: "app.dmp" });
+async function inspect(bytes: Uint8Array): Promise<DumpInspection> {
+  return await inspectDump(new MemorySource(bytes), { path: "app.dmp" });
 }
 
-function inspectStreams(...streams: WrittenStream[]): DumpInspection {
-  return inspect(minidump(streams).bytes);
+async function inspectStreams(...streams: WrittenStream[]): Promise<DumpInspection> {
+  return await inspect(minidump(streams).bytes);
 }
 
 function reasons(inspection: DumpInspection): string[] {
   return inspection.warnings.map(({ reason }) => reason);
 }
 
-function refusal(bytes: Uint8Array): unknown {
+async function refusal(bytes: Uint8Array): Promise<unknown> {
   try {
-    inspect(bytes);
+    await inspect(bytes);
   } catch (thrown) {
     assert(thrown instanceof HvError);
     assert.equal(thrown.code, "hv.bad_dump");
@@ -35,9 +35,9 @@ function refusal(bytes: Uint8Array): unknown {
   assert.fail("the minidump was accepted");
 }
 
-Deno.test("a minidump with an access violation", () => {
+Deno.test("a minidump with an access violation", async () => {
   const comment = new DumpBytes(20).wide(0, "by hand");
-  const found = inspectStreams(
+  const found = await inspectStreams(
     systemInfoStream(),
     exceptionStream(0xC0000005, 0x140001234n, 1n, 0x45n),
     miscInfoStream(3),
@@ -79,8 +79,8 @@ Deno.test("a minidump with an access violation", () => {
   });
 });
 
-Deno.test("a snapshot has no exception, and what was not collected is null", () => {
-  const found = inspectStreams(systemInfoStream(), miscInfoStream(0));
+Deno.test("a snapshot has no exception, and what was not collected is null", async () => {
+  const found = await inspectStreams(systemInfoStream(), miscInfoStream(0));
   assert.equal(found.exception_code, null);
   assert.equal(found.thread_id, null);
   assert.equal(found.process_id, null);
@@ -88,67 +88,69 @@ Deno.test("a snapshot has no exception, and what was not collected is null", () 
   assert.equal(found.fault, undefined);
 });
 
-Deno.test("the kind of access is told for access violations only", () => {
-  const fault = (code: number, kind: bigint): unknown =>
-    inspectStreams(systemInfoStream(), exceptionStream(code, 0n, kind, 1n)).fault;
-  assert.equal(fault(0xC0000005, 0n), "read");
-  assert.equal(fault(0xC0000005, 8n), "execute");
-  assert.equal(fault(0xC0000005, 2n), "unknown(0x2)");
-  assert.equal(fault(0xC0000409, 1n), undefined);
+Deno.test("the kind of access is told for access violations only", async () => {
+  const fault = async (code: number, kind: bigint): Promise<unknown> =>
+    (await inspectStreams(systemInfoStream(), exceptionStream(code, 0n, kind, 1n))).fault;
+  assert.equal(await fault(0xC0000005, 0n), "read");
+  assert.equal(await fault(0xC0000005, 8n), "execute");
+  assert.equal(await fault(0xC0000005, 2n), "unknown(0x2)");
+  assert.equal(await fault(0xC0000409, 1n), undefined);
 });
 
-Deno.test("values of 32-bit programs have 8 digits, signals their names", () => {
+Deno.test("values of 32-bit programs have 8 digits, signals their names", async () => {
   const x86 = systemInfoStream();
   x86.data.set([0, 0]);
-  const found = inspectStreams(x86, exceptionStream(0xE06D7363, 0xFFFFFFFF80001234n));
+  const found = await inspectStreams(x86, exceptionStream(0xE06D7363, 0xFFFFFFFF80001234n));
   assert.equal(found.exception_address, "0x80001234");
   assert.equal(found.exception_name, "CPP_EXCEPTION");
   const linux = systemInfoStream();
   linux.data.set([0x01, 0x82], 0x14);
-  const signal = inspectStreams(linux, exceptionStream(11, 0n));
+  const signal = await inspectStreams(linux, exceptionStream(11, 0n));
   assert.equal(signal.platform, "linux");
   assert.equal(signal.exception_name, "SIGSEGV");
   assert.equal(signal.product, undefined);
 });
 
-Deno.test("the full memory list counts towards the size", () => {
+Deno.test("the full memory list counts towards the size", async () => {
   const list = new DumpBytes(16 + 32).u64(0, 2n, 0x1000n).u64(16, 0n, 0x800n, 0n, 0x1_0000_0000n);
-  const found = inspect(minidump([systemInfoStream(), { type: 9, data: list.bytes }], 2n).bytes);
+  const found = await inspect(minidump([systemInfoStream(), { type: 9, data: list.bytes }], 2n).bytes);
   assert.equal(found.dump_kind, "minidump_full_memory");
   assert.equal(found.expected_size_bytes, 0x1000 + 0x800 + 0x1_0000_0000);
   assert.deepEqual(reasons(found), ["truncated"]);
 });
 
-Deno.test("a memory list is understood with and without padding", () => {
+Deno.test("a memory list is understood with and without padding", async () => {
   for (const first of [4, 8]) {
     const list = new DumpBytes(first + 16).u32(0, 1).u32(first + 8, 0x100, 0x7000);
-    const found = inspectStreams(systemInfoStream(), { type: 5, data: list.bytes });
+    const found = await inspectStreams(systemInfoStream(), { type: 5, data: list.bytes });
     assert.equal(found.expected_size_bytes, 0x7100);
   }
 });
 
-Deno.test("damaged lists and streams are warnings", () => {
+Deno.test("damaged lists and streams are warnings", async () => {
   const list = new DumpBytes(16).u64(0, 0xFFFFFFFFFFFFFFFFn, 0n);
-  assert.deepEqual(reasons(inspectStreams(systemInfoStream(), { type: 9, data: list.bytes })), [
+  assert.deepEqual(reasons(await inspectStreams(systemInfoStream(), { type: 9, data: list.bytes })), [
     "stream_damaged",
   ]);
-  assert.deepEqual(reasons(inspectStreams()), ["stream_missing"]);
-  assert.deepEqual(reasons(inspectStreams(systemInfoStream(), systemInfoStream())), ["stream_repeated"]);
+  assert.deepEqual(reasons(await inspectStreams()), ["stream_missing"]);
+  assert.deepEqual(reasons(await inspectStreams(systemInfoStream(), systemInfoStream())), [
+    "stream_repeated",
+  ]);
   const outside = minidump([systemInfoStream()]).u32(0x20 + 8, 0xFFFFFF00);
-  const found = inspect(outside.bytes);
+  const found = await inspect(outside.bytes);
   assert.equal(found.machine, null);
   assert.equal(found.expected_size_bytes, 0xFFFFFF00 + 0x38);
   assert.deepEqual(reasons(found), ["truncated", "truncated"]);
 });
 
-Deno.test("an impossible directory is refused without reading it", () => {
-  assert.equal(refusal(minidump([]).u32(8, 16_774_400).bytes), "stream_count");
-  assert.equal(refusal(minidump([systemInfoStream()]).u32(12, 2).bytes), "stream_directory");
-  assert.equal(refusal(minidump([systemInfoStream()]).u32(12, 0xFFFF).bytes), "truncated");
+Deno.test("an impossible directory is refused without reading it", async () => {
+  assert.equal(await refusal(minidump([]).u32(8, 16_774_400).bytes), "stream_count");
+  assert.equal(await refusal(minidump([systemInfoStream()]).u32(12, 2).bytes), "stream_directory");
+  assert.equal(await refusal(minidump([systemInfoStream()]).u32(12, 0xFFFF).bytes), "truncated");
 });
 
-Deno.test("crash reporters are told by their streams", () => {
+Deno.test("crash reporters are told by their streams", async () => {
   const stream = (type: number): WrittenStream => ({ type, data: new Uint8Array(4) });
-  assert.equal(inspectStreams(systemInfoStream(), stream(0x47670001)).producer, "breakpad");
-  assert.equal(inspectStreams(systemInfoStream(), stream(0x43500001)).producer, "crashpad");
+  assert.equal((await inspectStreams(systemInfoStream(), stream(0x47670001))).producer, "breakpad");
+  assert.equal((await inspectStreams(systemInfoStream(), stream(0x43500001))).producer, "crashpad");
 });

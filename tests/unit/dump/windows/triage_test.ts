@@ -53,12 +53,12 @@ Deno.test("every field of both triage headers has its place", () => {
   }
 });
 
-Deno.test("a 32-bit triage dump", () => {
+Deno.test("a 32-bit triage dump", async () => {
   const dump = new DumpBytes(0x2000);
   dump.bytes.set(kernelHeader32(4).u32(0xF8C, 0x41).bytes);
   dump.u32(0x1004, 0x2000, 0x1FFC).u32(0x1018, 0x1100).u32(0x1030, 0x1200, 3);
   dump.u32(0x1058, 0, 0, 0x1300, 5).u32(0x1100, 2).text(0x1FFC, "TRGD");
-  const found = inspectDump(new MemorySource(dump.bytes), { path: "x" });
+  const found = await inspectDump(new MemorySource(dump.bytes), { path: "x" });
   assert.equal(found.dump_kind, "triage");
   assert.equal(found.drivers, 3);
   assert.equal(found.unloaded_drivers, 2);
@@ -68,11 +68,11 @@ Deno.test("a 32-bit triage dump", () => {
   assert.deepEqual(found.warnings, []);
 });
 
-Deno.test("a kernel summary of a 32-bit machine keeps its bits behind the shorter RTL_BITMAP", () => {
+Deno.test("a kernel summary of a 32-bit machine keeps its bits behind the shorter RTL_BITMAP", async () => {
   const body = new DumpBytes(0x22).text(0, "SDMPDUMP").u32(0x0C, 0x1022, 16, 3, 99);
   body.bytes.set([0x07, 0x00], 0x20);
   const bytes = joinBytes(kernelHeader32(2).bytes, body.bytes, pages(3));
-  const found = inspectDump(new MemorySource(bytes), { path: "x" });
+  const found = await inspectDump(new MemorySource(bytes), { path: "x" });
   assert.equal(found.dump_kind, "kernel_summary");
   assert.equal(found.bitmap_bits, 16);
   assert.equal(found.pages, 3);

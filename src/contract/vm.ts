@@ -73,13 +73,14 @@ export type Vm = z.infer<typeof Vm>;
 
 /** What is known of something that hvlab left behind. */
 export const Orphan = z.object({
-  /** What it is: a sandbox whose lease or maker has ended, a folder without a readable record, a process without a VM. */
+  /** What it is: a sandbox whose lease or maker has ended, a folder without a readable record, a process without a VM, a killed keeper's note. */
   kind: z.enum([
     "sandbox_expired",
     "sandbox_abandoned",
     "folder_without_record",
     "runtime_folder",
     "process",
+    "keeper",
   ]),
   id: z.string(),
   name: z.optional(z.string()),
@@ -107,15 +108,40 @@ export type Removed = z.infer<typeof Removed>;
 export const DiskMoment = z.enum(["at_rest", "power_cut"]);
 export type DiskMoment = z.infer<typeof DiskMoment>;
 
+/**
+ * What can happen to a VM. `stopped` is an orderly end, `saved` one whose memory waits on disk, `died` one without a word;
+ * `button` is the press of its power button, `expired` the end of a sandbox's lease.
+ */
+export const VmEventKind = z.enum([
+  "started",
+  "stopped",
+  "saved",
+  "died",
+  "paused",
+  "resumed",
+  "reset",
+  "crashed",
+  "io_error",
+  "button",
+  "watchdog",
+  "suspended",
+  "woken",
+  "expired",
+]);
+export type VmEventKind = z.infer<typeof VmEventKind>;
+
 /** Something that happened to a VM. */
 export const VmEvent = z.object({
   /** Rises with every event of this state folder. */
   seq: z.int(),
   at: z.string(),
+  /** The VM's id. */
   vm: z.string(),
-  /** `started`, `stopped`, `paused`, `resumed`, `reset`, `crashed`, `io_error`, `expired`, ... */
-  event: z.string(),
-  /** What the provider said, such as the reason of a stop or the arguments of a crash. */
+  event: VmEventKind,
+  /**
+   * What the provider said, such as the reason of a stop or the arguments of a crash. `late` marks what was not seen when
+   * it happened, but found afterwards.
+   */
   details: z.record(z.string(), z.unknown()),
 });
 export type VmEvent = z.infer<typeof VmEvent>;

@@ -39,6 +39,25 @@ export class StateFolder {
     return joinPath(this.root, "locks");
   }
 
+  /** What belongs to the keeper: its lock, the note that one is wanted, its log. */
+  get keeper(): string {
+    return joinPath(this.root, "keeper");
+  }
+
+  /** Held by the keeper while it lives. */
+  get keeperLock(): string {
+    return joinPath(this.keeper, "lock");
+  }
+
+  /** There while somebody wants a keeper. */
+  get keeperWish(): string {
+    return joinPath(this.keeper, "wanted");
+  }
+
+  get keeperLog(): string {
+    return joinPath(this.keeper, "log");
+  }
+
   /** Whole results that were too long for an answer. */
   get results(): string {
     return joinPath(this.root, "results");

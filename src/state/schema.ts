@@ -54,12 +54,22 @@ const MIGRATIONS: readonly string[] = [
     value TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE events (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    at TEXT NOT NULL,
+    vm TEXT NOT NULL,
+    event TEXT NOT NULL,
+    details TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX events_of_vm ON events (vm, seq);
+  `,
 ];
 
 /** The version that this hvlab writes, kept in the database's `user_version`. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-const TABLES = ["operations", "plans", "audit", "findings"];
+const TABLES = ["operations", "plans", "audit", "findings", "events"];
 
 /** The version of a database; 0 for an empty one. Throws `hv.unavailable` for one that a newer hvlab wrote. */
 export function readVersion(connection: DatabaseSync, path: string): number {

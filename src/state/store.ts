@@ -1,9 +1,10 @@
-/** The store of a state folder: operations, plan tokens, the audit trail and findings, shared by many processes. */
+/** The store of a state folder: operations, plan tokens, audit trail, findings, history; shared by many processes. */
 
 import type { Host } from "../host/host.ts";
 import { Audit, AuditReader } from "./audit.ts";
 import { type BootMark, readBootMark } from "./boot_mark.ts";
 import { Database } from "./database.ts";
+import { EventReader, Events } from "./events.ts";
 import type { Findings } from "./findings.ts";
 import type { StateFolder } from "./layout.ts";
 import { OperationReader, Operations } from "./operations.ts";
@@ -17,6 +18,7 @@ export interface Store extends Disposable {
   readonly plans: Plans;
   readonly audit: Audit;
   readonly findings: Findings;
+  readonly events: Events;
   /** What the user should be told; more may come while the store is open. */
   readonly warnings: readonly string[];
   close(): void;
@@ -28,6 +30,7 @@ export interface ReadOnlyStore extends Disposable {
   readonly plans: PlanReader;
   readonly audit: AuditReader;
   readonly findings: Pick<Findings, "get">;
+  readonly events: EventReader;
   close(): void;
 }
 
@@ -53,6 +56,7 @@ export async function openStore(
     plans: new Plans(host, database),
     audit: new Audit(database),
     findings: new SqliteFindings(database, bootMark),
+    events: new Events(database),
     warnings: database.warnings,
     close,
     [Symbol.dispose]: close,
@@ -76,6 +80,7 @@ export async function openStoreReadOnly(
     plans: new PlanReader(database),
     audit: new AuditReader(database),
     findings: new FindingsReader(database, bootMark),
+    events: new EventReader(database),
     close,
     [Symbol.dispose]: close,
   };

@@ -8,7 +8,14 @@ import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts"
 import type { GuestChannel } from "../guest/channel.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
 import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
-import type { AdoptionAbilities, ConfigureAbilities, CopyAbilities, PauseAbilities } from "./vm_extras.ts";
+import type { OpenBackground } from "./background_abilities.ts";
+import type {
+  AdoptionAbilities,
+  ConfigureAbilities,
+  CopyAbilities,
+  EventAbilities,
+  PauseAbilities,
+} from "./vm_extras.ts";
 
 /** Abilities that not every driver has. A tool names the one that it needs; the pipeline answers `hv.unsupported` without it. */
 export type Feature =
@@ -21,6 +28,7 @@ export type Feature =
   | "configure"
   | "copies"
   | "adoption"
+  | "events"
   | "checkpoints"
   | "checkpoints.memory";
 
@@ -146,6 +154,10 @@ export interface Driver {
   readonly copies?: CopyAbilities;
   /** Present when `features` has `adoption`. */
   readonly adoption?: AdoptionAbilities;
+  /** Present when `features` has `events`. */
+  readonly events?: EventAbilities;
+  /** What a background process does for this driver; absent where the provider has a service of its own. */
+  readonly background?: OpenBackground;
 
   /** The ways into a VM's guest that this driver brings, best first. */
   channels(vm: Vm): GuestChannel[];

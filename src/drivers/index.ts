@@ -6,6 +6,9 @@ import type { Config } from "../config/config.ts";
 import type { Host } from "../host/host.ts";
 import type { Findings } from "../state/findings.ts";
 import type { StateFolder } from "../state/layout.ts";
+import type { EventQuery } from "../state/events.ts";
+import type { VmEvent } from "../contract/vm.ts";
+import type { KeeperCall } from "./background_abilities.ts";
 import type { Driver } from "./driver.ts";
 
 /** What every driver is opened with. */
@@ -14,6 +17,10 @@ export interface DriverOptions {
   config: Config;
   state: StateFolder;
   findings: Findings;
+  /** The history that a keeper writes; a driver without one has no events. */
+  events?: { list(query: EventQuery): Promise<VmEvent[]> };
+  /** Calls the keeper; absent where there is none to call, as in the keeper itself. */
+  keeper?: KeeperCall;
 }
 
 const DRIVERS: ReadonlyMap<string, (options: DriverOptions) => Promise<Driver>> = new Map([

@@ -64,10 +64,12 @@ export interface AdoptionAbilities {
 
 /** Feature `events`. */
 export interface EventAbilities {
-  /** Events of one VM or of all, oldest first, that came after the given one. */
+  /** Events of one VM or of all, oldest first: the first ones after `after`, or without it the newest ones. */
   history(
     id: string | undefined,
     options: { after?: number; limit: number },
     signal: AbortSignal,
   ): Promise<VmEvent[]>;
+  /** Why events are not being recorded right now, in one sentence; `undefined` while they are, or when none can come. */
+  gap(signal: AbortSignal): Promise<string | undefined>;
 }

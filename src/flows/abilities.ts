@@ -8,6 +8,7 @@ import type {
   AdoptionAbilities,
   ConfigureAbilities,
   CopyAbilities,
+  EventAbilities,
   PauseAbilities,
 } from "../drivers/vm_extras.ts";
 
@@ -20,6 +21,7 @@ interface OptionalAbilities {
   configure: ConfigureAbilities;
   copies: CopyAbilities;
   adoption: AdoptionAbilities;
+  events: EventAbilities;
 }
 
 /** A driver's ability; `hv.unsupported` when it has none. */

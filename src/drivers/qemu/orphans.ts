@@ -10,6 +10,7 @@ import type { RecordListing, StrayFolder, VmRecord, VmRecords } from "./records.
 import { filesUnder, removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
 import { readRuntimeOwner, RuntimeFolder } from "./runtime_folder.ts";
 import type { Sandboxes } from "./sandboxes.ts";
+import { forgetKeeperWish, seeKeeper } from "../../state/keeper_mark.ts";
 import { lockPath, type VmLock, waitForVmLock } from "./vm_lock.ts";
 
 /** Finds everything of this state folder that no VM needs. Changes nothing. */
@@ -32,7 +33,7 @@ export async function findOrphans(
   const strays = processes.filter(({ id }) => !known.has(id));
   for (const process of strays) found.push(await strayProcess(context, process));
   for (const process of strays) known.add(process.id);
-  found.push(...await strayRuntimeFolders(context, known));
+  found.push(...await strayRuntimeFolders(context, known), ...await deadKeeper(context));
   return found;
 }
 
@@ -44,6 +45,7 @@ export async function removeOrphan(
   orphan: Orphan,
   scope: CallScope,
 ): Promise<Removed> {
+  if (orphan.kind === "keeper") return await removeKeeperNote(context, orphan);
   const vmId = parseVmId(orphan.id) ?? unfinishedId(orphan.id);
   await using lock = vmId === undefined
     ? undefined
@@ -75,6 +77,8 @@ async function lookAgain(
       return [...listing.damaged, ...listing.unfinished].some(({ name }) => name === orphan.id)
         ? undefined
         : "It is gone already";
+    case "keeper":
+      return "It is no VM";
     case "runtime_folder":
     case "process":
       if (vmId === undefined || knownIds(listing).has(vmId)) return "It belongs to a VM again";
@@ -108,6 +112,27 @@ async function take(
   const record = await records.find(vmId).catch(() => undefined);
   const runtime = record?.runtime ?? RuntimeFolder.of(context.host, vmId).path;
   return await removeUnderLock(context, lock, { id: vmId, runtime }, orphan.name, scope);
+}
+
+/** The note of a keeper that was killed; what it kept is found by itself. */
+async function deadKeeper(context: QemuContext): Promise<Orphan[]> {
+  const { alive, wanted, facts } = await seeKeeper(context.host, context.state);
+  if (alive || !wanted) return [];
+  return [{
+    kind: "keeper",
+    id: "keeper",
+    ...await belongings(context, [context.state.keeperWish]),
+    reason: facts === undefined
+      ? "A keeper was asked for and never began"
+      : `The keeper, process ${facts.pid}, was killed; the next change starts another one if it is needed`,
+  }];
+}
+
+async function removeKeeperNote(context: QemuContext, { id, paths }: Orphan): Promise<Removed> {
+  const [found] = await deadKeeper(context);
+  if (found === undefined) return { id, removed: false, files: [], warnings: ["A keeper has come back"] };
+  await forgetKeeperWish(context.host, context.state);
+  return { id, removed: true, files: paths };
 }
 
 function knownIds({ records, damaged }: RecordListing): Set<string> {

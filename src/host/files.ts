@@ -57,6 +57,8 @@ export interface Files {
   rename(from: string, to: string): Promise<void>;
   makeFolder(path: string, options?: { mode?: number }): Promise<void>;
   makeReadOnly(path: string): Promise<void>;
+  /** Makes a symbolic link at `path`; what it leads to need not exist. */
+  makeLink(path: string, target: string): Promise<void>;
   /** Brings a file that another program wrote to the disk itself. */
   sync(path: string): Promise<void>;
   /** Removes a file or a whole folder; what is not there counts as removed. */
@@ -144,6 +146,10 @@ export const denoFiles: Files = {
   async makeReadOnly(path) {
     if (Deno.build.os === "windows") return;
     await attempt("make read-only", path, () => Deno.chmod(path, 0o444));
+  },
+
+  async makeLink(path, target) {
+    await attempt("link", path, () => Deno.symlink(target, path));
   },
 
   async sync(path) {

@@ -5,6 +5,7 @@ import { newVmId } from "../../base/ids.ts";
 import type { Vm } from "../../contract/vm.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
 import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
+import { openAdoption } from "./adoption/adopt.ts";
 import { closeLinks, openAgentChannel } from "./agent.ts";
 import { openCheckpoints } from "./checkpoints/abilities.ts";
 import { openConfigure } from "./configure.ts";
@@ -32,11 +33,15 @@ export function openQemuDriver(context: QemuContext): Driver {
   const sandboxes = new Sandboxes(context, records);
   /** Where the sockets of VMs seen in this process lie; their records say so. */
   const runtimes = new Map<string, string>();
+  /** Adopted VMs that have no port for an agent. */
+  const deaf = new Set<string>();
   const opened = new Map<string, GuestChannel>();
 
   const look = async (record: VmRecord, signal: AbortSignal, processes?: ProcessView): Promise<Vm> => {
     const seen = await observe(context, record, signal, processes);
     runtimes.set(record.id, record.runtime);
+    if (record.adopted !== undefined && record.adopted.agent === undefined) deaf.add(record.id);
+    else deaf.delete(record.id);
     return asVm(record, seen);
   };
 
@@ -66,7 +71,8 @@ export function openQemuDriver(context: QemuContext): Driver {
     start: (id, scope) => startVm(context, records, id, scope),
     stop: (id, mode, scope) => stopVm(context, records, id, mode, scope),
     losses: async (id) => {
-      await records.get(id);
+      // Of an adopted VM nothing is lost but a record, which adopting it again brings back.
+      if ((await records.get(id)).adopted !== undefined) return [];
       return await lossesOf(context, id);
     },
     remove: async (id, scope) => {
@@ -91,6 +97,7 @@ export function openQemuDriver(context: QemuContext): Driver {
   };
   const channels = (vm: Vm): GuestChannel[] => {
     if (vm.driver !== "qemu") throw new HvError("hv.internal", `The VM "${vm.id}" is not QEMU's`);
+    if (deaf.has(vm.id)) return [];
     const path = runtimes.get(vm.id);
     const runtime = path === undefined ? RuntimeFolder.of(context.host, vm.id) : new RuntimeFolder(path);
     const channel = openAgentChannel({
@@ -115,6 +122,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       "pause",
       "configure",
       "copies",
+      "adoption",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -126,6 +134,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     pause: openPause(context, records),
     configure: openConfigure(context, records),
     copies: openCopies(context, records),
+    adoption: openAdoption(context, records),
     channels,
     crash,
     diagnose: (signal) => diagnose(context, signal),

@@ -7,6 +7,7 @@ import { UndoList } from "../../base/undo.ts";
 import type { CallScope } from "../driver.ts";
 import { type Acceleration, distrustKvm, isKvmFailure, probeAcceleration } from "./acceleration.ts";
 import type { Boot, MachinePlan } from "./argv.ts";
+import { refuseAdopted } from "./adoption/refuse.ts";
 import { bootOf, partsOf } from "./boot_files.ts";
 import { setGuestClock } from "./checkpoints/clock.ts";
 import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts";
@@ -39,6 +40,11 @@ export async function startVm(
   await using _lock = await takeVmLock(context, id, "starting", "off");
   const record = await records.get(id);
   const seen = await observe(context, record, scope.signal);
+  if (record.adopted !== undefined) {
+    if (seen.state === "running") return;
+    if (seen.alive) throw notOff(record, seen);
+    refuseAdopted(record, "start");
+  }
   if (seen.status === "internal-error") {
     await distrustKvm(context, `A guest stopped with an internal error of KVM: ${record.name}`);
     await endProcess(context, record, scope.signal);

@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import { isPlainObject, type JsonValue } from "../../base/json.ts";
 import type { Vm } from "../../contract/vm.ts";
+import { seenProcess } from "./adoption/process.ts";
 import { memoryFile } from "./checkpoints/files.ts";
 import type { QemuContext } from "./context.ts";
 import { ProcessView, type QemuProcess, startTime } from "./identity.ts";
@@ -70,7 +71,7 @@ async function observeProcess(
 ): Promise<Observation> {
   let process: QemuProcess | undefined;
   try {
-    process = await processes.find(record.id);
+    process = await findProcess(context, record, processes);
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     return {
@@ -99,6 +100,14 @@ async function observeProcess(
     pid,
     reason: `Its monitor socket is gone, while process ${pid} is alive`,
   };
+}
+
+async function findProcess(
+  context: QemuContext,
+  record: VmRecord,
+  processes: ProcessView,
+): Promise<QemuProcess | undefined> {
+  return record.adopted === undefined ? await processes.find(record.id) : await seenProcess(context, record);
 }
 
 /** A VM without a process is off, unless its memory waits on disk. */
@@ -158,17 +167,17 @@ function hasFullDisk(blocks: JsonValue): boolean {
 
 /** The pid of a VM whose monitor has answered. Where record and pid file agree no process need be asked. */
 async function pidOf(
-  { host }: QemuContext,
+  context: QemuContext,
   record: VmRecord,
   runtime: RuntimeFolder,
   processes: ProcessView,
 ): Promise<number | undefined> {
   try {
-    const written = await host.files.readTextIfPresent(runtime.pidFile);
+    const written = await context.host.files.readTextIfPresent(runtime.pidFile);
     if (written !== undefined && written.trim() === String(record.last_start?.pid)) {
       return record.last_start?.pid;
     }
-    return (await processes.find(record.id))?.pid;
+    return (await findProcess(context, record, processes))?.pid;
   } catch {
     // The state is known; a pid that cannot be read is left out rather than guessed.
     return undefined;

@@ -38,6 +38,9 @@ async function quit(
   { id, runtime }: Pick<VmRecord, "id" | "runtime">,
   signal: AbortSignal,
 ): Promise<void> {
+  // A link leads to a VM that somebody else made.
+  const monitor = new RuntimeFolder(runtime).monitor("calls");
+  if ((await context.host.files.stat(monitor))?.kind === "link") return;
   try {
     await askMonitor(context.host, id, new RuntimeFolder(runtime), async (session) => {
       await session.command("quit", undefined, { signal, timeoutMs: MONITOR_LIMIT_MS });

@@ -28,7 +28,15 @@ export async function removeVm(
 ): Promise<Removed> {
   await using lock = await waitForVmLock(context, id, "removing", scope.signal);
   const record = await findOrEnd(records, id, lock);
+  if (record.adopted !== undefined) return await removeAdopted(context, lock, record);
   return await removeUnderLock(context, lock, record, record.name, scope);
+}
+
+/** Of a VM that somebody else made only what hvlab knows of it goes. */
+async function removeAdopted(context: QemuContext, lock: VmLock, record: VmRecord): Promise<Removed> {
+  const { warnings = [], ...removed } = await removeFiles(context, lock, record);
+  const stays = `"${record.name}" was adopted: only hvlab's record of it is gone, its process and disks stay`;
+  return { ...removed, warnings: [...warnings, stays] };
 }
 
 /** A lock that was waited for can be that of a VM which is gone meanwhile. */
@@ -46,14 +54,24 @@ export async function removeUnderLock(
   name: string | undefined,
   { signal, progress }: CallScope,
 ): Promise<Removed> {
-  const { host, state } = context;
   progress({ message: "Powering off" });
   await endProcess(context, vm, signal);
+  progress({ message: "Removing files" });
+  return await removeFiles(context, lock, { ...vm, ...(name === undefined ? {} : { name }) });
+}
+
+/** Removes the folders of a VM, whose process is over or none of ours. The caller holds the VM's lock. */
+export async function removeFiles(
+  context: QemuContext,
+  lock: VmLock,
+  vm: Pick<VmRecord, "id" | "runtime"> & { name?: string },
+): Promise<Removed> {
+  const { host, state } = context;
+  const { name } = vm;
   const runtime = new RuntimeFolder(vm.runtime);
   const home = state.vm(vm.id);
   const files = (await filesUnder(context, home)).map(({ path }) => path);
   await refuseUsedFolder(context, home);
-  progress({ message: "Removing files" });
   if (await removeRuntimeFolder(host, runtime)) files.push(runtime.path);
   const warnings = await removeFolder(context, vm.id);
   await host.files.remove(makerLockPath(context, vm.id));

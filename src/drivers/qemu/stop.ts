@@ -3,6 +3,8 @@
 import { HvError, toHvError } from "../../base/errors.ts";
 import type { StopMode } from "../../contract/vm.ts";
 import type { CallScope } from "../driver.ts";
+import { quitAdopted } from "./adoption/power_off.ts";
+import { refuseAdopted } from "./adoption/refuse.ts";
 import { forgetSaved, saveVm } from "./checkpoints/saved.ts";
 import { noticeEnd } from "./children.ts";
 import type { QemuContext } from "./context.ts";
@@ -31,6 +33,7 @@ export async function stopVm(
   scope: CallScope,
 ): Promise<void> {
   const record = await records.get(id);
+  if (mode === "save") refuseAdopted(record, "save");
   if (mode === "save") return await saveVm(context, records, id, scope);
   if (mode === "off") return await cutPower(context, records, id, scope);
   const seen = await observe(context, record, scope.signal);
@@ -58,7 +61,8 @@ async function cutPower(
   const seen = await observe(context, record, scope.signal);
   if (seen.alive) {
     scope.progress({ message: "Cutting the power" });
-    await endProcess(context, record, scope.signal);
+    if (record.adopted === undefined) await endProcess(context, record, scope.signal);
+    else await quitAdopted(context, record, scope.signal);
   }
   await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
   await forgetSaved(context, records, id, false, scope.signal);

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { HvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { ReadinessLevel, Vm } from "../../contract/vm.ts";
 import { waitUntil } from "../../flows/wait_until.ts";
@@ -22,6 +23,16 @@ export default defineTool({
   timed: true,
   async handle({ mode, until }, context) {
     const { driver, vm, signal } = context;
+    if (vm.adopted) {
+      throw new HvError(
+        "hv.unsupported",
+        `"${vm.name}" was adopted, so hvlab could stop it but not start it`,
+        {
+          hint: "Restart it with the program that made it, or from inside its guest",
+          context: { vm: vm.id },
+        },
+      );
+    }
     await driver.vms.stop(vm.id, mode, context);
     await driver.vms.start(vm.id, context);
     await waitUntil(driver, vm.id, until, { ...context, clock: context.host.clock });

@@ -4,6 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { newCheckpointId } from "../../../base/ids.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { CallScope } from "../../driver.ts";
+import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { type Observation, observe } from "../observe.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
@@ -33,6 +34,7 @@ export async function createCheckpoint(
   await records.get(vm);
   await using _lock = await takeVmLock(context, vm, "checkpointing", "idle");
   const record = await records.get(vm);
+  refuseAdopted(record, "make a checkpoint of");
   const book = await readBook(context, vm);
   refuseTakenName(book, vm, name);
   const seen = await observe(context, record, scope.signal);

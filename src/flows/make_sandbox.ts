@@ -6,8 +6,10 @@ import { HvError } from "../base/errors.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { CallScope, Driver } from "../drivers/driver.ts";
 import { abilityOf } from "./abilities.ts";
+import { renewIdentity } from "./fresh_identity.ts";
 import { type KernelWish, readKernelWish } from "./kernel_wish.ts";
 import { checkMachineLimits } from "./machine_limits.ts";
+import { openChannel } from "./open_channel.ts";
 import { waitUntil } from "./wait_until.ts";
 
 /** What a sandbox is asked to be; what is left out comes from the configuration. */
@@ -18,6 +20,8 @@ export interface SandboxWish extends KernelWish {
   cpus?: number | undefined;
   ttl_s: number;
   tiedToUs: boolean;
+  /** Gives the guest a host name, machine id and SSH host keys of its own. */
+  fresh_identity?: boolean | undefined;
 }
 
 /** Makes a sandbox and waits until its guest answers; a failure on the way removes it again. */
@@ -42,7 +46,9 @@ export async function makeSandbox(
   const spec = { name, image, memory_mb, cpus, ttl_s, tiedToUs, ...readKernelWish(wish) };
   const id = await abilities.create(spec, scope);
   try {
-    return await waitUntil(driver, id, "heartbeat", scope);
+    const vm = await waitUntil(driver, id, "heartbeat", scope);
+    if (wish.fresh_identity) await renewIdentity(openChannel(driver, vm), name, scope.signal);
+    return vm;
   } catch (error) {
     await removeSandbox(driver, id, scope);
     throw error;

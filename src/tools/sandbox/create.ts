@@ -22,6 +22,7 @@ export default defineTool({
     initrd: z.optional(Path),
     append: z.optional(z.string()),
     modules: z.optional(Path),
+    fresh_identity: z._default(z.boolean(), false),
   },
   positional: ["image"],
   output: Vm,

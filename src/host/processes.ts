@@ -4,6 +4,7 @@ import { HvError } from "../base/errors.ts";
 import { joinPath, nameOf } from "../base/paths.ts";
 import type { OperatingSystem } from "./operating_system.ts";
 import { programFailure } from "./failures.ts";
+import type { PipedProcess, PipeOptions } from "./piped.ts";
 import { type ProcessFacts, readProcessTable, type RunPs } from "./process_table.ts";
 import type { ChildProcess, SpawnOptions } from "./spawn.ts";
 
@@ -29,6 +30,8 @@ export interface Processes {
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Finished>;
   /** Starts a program in a process group of its own, to live on its own or to be watched. */
   start(program: string, args: readonly string[], options: SpawnOptions): Promise<ChildProcess>;
+  /** Starts a program with its three streams piped to us. Throws `hv.unavailable` when it cannot be started. */
+  open(program: string, args: readonly string[], options?: PipeOptions): Promise<PipedProcess>;
   /** Where a program stands on PATH or under the configured name; `undefined` when it is not there. */
   find(program: string): Promise<string | undefined>;
   /** The facts of one process; `undefined` when there is none. A zombie counts as gone. */
@@ -81,6 +84,11 @@ export class DenoProcesses implements Processes {
   async start(program: string, args: readonly string[], options: SpawnOptions): Promise<ChildProcess> {
     const { spawnLasting } = await import("./spawn.ts");
     return await spawnLasting(this.#resolve(program), args, options);
+  }
+
+  async open(program: string, args: readonly string[], options: PipeOptions = {}): Promise<PipedProcess> {
+    const { openPiped } = await import("./piped.ts");
+    return openPiped(this.#os, this.#resolve(program), args, options);
   }
 
   async find(program: string): Promise<string | undefined> {

@@ -19,6 +19,7 @@ import { denoPermissions } from "../../src/host/permissions.ts";
 import type { ProcessFacts } from "../../src/host/process_table.ts";
 import type { Finished, Processes, RunOptions } from "../../src/host/processes.ts";
 import type { Connection, Sockets } from "../../src/host/sockets.ts";
+import type { PipedProcess } from "../../src/host/piped.ts";
 import type { ChildProcess, SpawnOptions } from "../../src/host/spawn.ts";
 import { denoTerminal } from "../../src/host/terminal.ts";
 import { VirtualClock } from "./virtual_clock.ts";
@@ -91,6 +92,10 @@ export class ScriptedProcesses implements Processes {
 
   start(program: string, args: readonly string[], options: SpawnOptions): Promise<ChildProcess> {
     return this.onStart(program, args, options);
+  }
+
+  open(program: string): Promise<PipedProcess> {
+    return Promise.reject(new Error(`nobody expected that "${program}" is talked to`));
   }
 
   find(program: string): Promise<string | undefined> {

@@ -1,0 +1,85 @@
+/** Programs that we talk to over their standard streams for as long as we live. */
+
+import { HvError } from "../base/errors.ts";
+import { programFailure } from "./failures.ts";
+import type { OperatingSystem } from "./operating_system.ts";
+
+export interface PipeOptions {
+  /** Variables beside those that it inherits. */
+  env?: Record<string, string>;
+}
+
+/** A running program whose three streams are ours. It ends by itself when its input is closed, if it is well made. */
+export interface PipedProcess {
+  readonly pid: number;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+  /** Resolves when it has ended; never rejects. */
+  readonly ended: Promise<{ code: number | null; signal: string | null }>;
+  /** Writes to its input, whole and in the order of the calls. Rejects with `hv.unavailable` when it has gone. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Closes its input; never rejects. */
+  closeInput(): Promise<void>;
+  /** Ends it at once, on Windows with all that it started; never rejects. */
+  kill(): Promise<void>;
+}
+
+/** Starts a program with all three streams piped. Throws `hv.unavailable` when it cannot be started. */
+export function openPiped(
+  os: OperatingSystem,
+  program: string,
+  args: readonly string[],
+  { env = {} }: PipeOptions,
+): PipedProcess {
+  const child = begin(program, args, env);
+  const writer = child.stdin.getWriter();
+  const ended = child.status.then(
+    ({ code, signal }) => ({ code, signal }),
+    () => ({ code: null, signal: null }),
+  );
+  return {
+    pid: child.pid,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    ended,
+    async write(bytes) {
+      try {
+        await writer.write(bytes);
+      } catch (error) {
+        throw new HvError("hv.unavailable", `The program "${program}" takes no more input`, {
+          hint: "It has ended; try again",
+          context: { program, pid: child.pid },
+          cause: error,
+        });
+      }
+    },
+    closeInput: () => writer.close().catch(() => {}),
+    async kill() {
+      if (os === "windows") await killTree(child.pid);
+      try {
+        child.kill("SIGKILL");
+      } catch {
+        // It has ended already.
+      }
+    },
+  };
+}
+
+function begin(program: string, args: readonly string[], env: Record<string, string>): Deno.ChildProcess {
+  try {
+    const options = { args: [...args], env };
+    return new Deno.Command(program, { ...options, stdin: "piped", stdout: "piped", stderr: "piped" })
+      .spawn();
+  } catch (error) {
+    throw programFailure(error, program);
+  }
+}
+
+async function killTree(pid: number): Promise<void> {
+  try {
+    const args = ["/PID", String(pid), "/T", "/F"];
+    await new Deno.Command("taskkill.exe", { args, stdin: "null", stdout: "null", stderr: "null" }).output();
+  } catch {
+    // Without taskkill the process itself is still ended below.
+  }
+}

@@ -50,7 +50,9 @@ export function previewText({ preview: { summary, losses } }: Plan): string {
 
 function targetWord(tool: Tool, args: JsonObject): string {
   const [first] = tool.positional;
-  const target = args.vm ?? (first === undefined ? undefined : args[first]);
+  const named = args.vm ?? (first === undefined ? undefined : args[first]);
+  // Several targets have no name in common.
+  const target = Array.isArray(named) && named.length === 1 ? named[0] : named;
   return typeof target === "string" ? target : commandOf(tool.name);
 }
 

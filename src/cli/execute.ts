@@ -39,7 +39,14 @@ export interface Execution {
 }
 
 /** What a tool uses that lies in the state folder. */
-const USES_STATE: ReadonlySet<string> = new Set(["driver", "vm", "store", "history", "dispatcher"]);
+const USES_STATE: ReadonlySet<string> = new Set([
+  "driver",
+  "vm",
+  "targets",
+  "store",
+  "history",
+  "dispatcher",
+]);
 
 /** Runs the call to its end and answers the exit code. Failures are printed, never thrown. */
 export async function execute(execution: Execution): Promise<number> {

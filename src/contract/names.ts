@@ -25,6 +25,12 @@ export const VmRef = z.string().check(
   z.describe("VM id or exact name"),
 );
 
+/** Several VMs in one call; a single one may stand without a list. */
+export const VmRefs = z.array(VmRef).check(
+  z.refine((list) => list.length > 0, "at least one VM is wanted"),
+  z.maxLength(100),
+);
+
 /** An image's name: it is a folder's name, so letters, digits, dot, dash and underscore, at most 64. */
 export const ImageName = z.string().check(
   z.regex(

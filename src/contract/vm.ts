@@ -1,6 +1,7 @@
 /** Virtual machines. */
 
 import * as z from "zod/mini";
+import { ErrorObject } from "./operation.ts";
 
 /** What a VM can be observed to be. `unknown` means that it could not be seen, never that it is off. */
 export const VmState = z.enum([
@@ -129,6 +130,23 @@ export const VmEventKind = z.enum([
   "expired",
 ]);
 export type VmEventKind = z.infer<typeof VmEventKind>;
+
+/** How a call that names several VMs went for one of them. */
+export const VmOutcome = z.object({
+  /** The VM as it was named. */
+  vm: z.string(),
+  id: z.optional(z.string()),
+  ok: z.boolean(),
+  /** Its state afterwards; absent when it was removed or could not be seen. */
+  state: z.optional(VmState),
+  removed: z.optional(z.boolean()),
+  warnings: z.optional(z.array(z.string())),
+  error: z.optional(ErrorObject),
+});
+export type VmOutcome = z.infer<typeof VmOutcome>;
+
+/** What stands in the place of one VM's facts when several were named. */
+export const VmOutcomes = { results: z.optional(z.array(VmOutcome)) } as const;
 
 /** Something that happened to a VM. */
 export const VmEvent = z.object({

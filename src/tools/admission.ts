@@ -9,8 +9,8 @@ export interface Admitted {
   tool: Tool;
   prepared: PreparedCall;
   context: CallContext & Provided;
-  /** The VM that the call is about, as it was observed before. */
-  vm: Vm | undefined;
+  /** The VMs that the call is about, as they were observed before. */
+  vms: readonly Vm[];
   relay: ProgressRelay;
   /** Grows while the call runs. */
   warnings: string[];

@@ -6,11 +6,13 @@
 import { type Deadline, startDeadline } from "../base/deadline.ts";
 import { HvError } from "../base/errors.ts";
 import type { Plan } from "../contract/plan.ts";
+import type { Vm } from "../contract/vm.ts";
+import type { Driver } from "../drivers/driver.ts";
 import type { CallAnswer, CallRequest, CallSurroundings, Dispatcher } from "./dispatch.ts";
 import { type Admitted, ProgressRelay } from "./admission.ts";
 import { checkTool, checkVm, checkWrite, mayRunWithoutPlan } from "./policy.ts";
 import type { Session } from "./session.ts";
-import { resolveVm } from "./targets.ts";
+import { resolveVms, type Target } from "./targets.ts";
 import type { CallContext, CallOptions, PreparedCall, Provided, Tool } from "./tool.ts";
 
 export class Pipeline implements Dispatcher {
@@ -51,13 +53,13 @@ export class Pipeline implements Dispatcher {
     }
     const prepared = tool.prepare(args);
     using deadline = startDeadline(this.#session.host.clock, undefined, signal);
-    const { context, vm } = await this.#admit(tool, prepared, deadline, new ProgressRelay(), {}, undefined);
+    const { context, vms } = await this.#admit(tool, prepared, deadline, new ProgressRelay(), {}, undefined);
     const effect = await prepared.plan(context);
     const store = await this.#session.store();
     const { mintPlan, subjectOf } = await import("./confirmation.ts");
     return await mintPlan(
       store,
-      subjectOf(tool, prepared.args, vm, effect),
+      subjectOf(tool, prepared.args, vms, effect),
       effect,
       this.#session.host.clock.now(),
     );
@@ -75,18 +77,16 @@ export class Pipeline implements Dispatcher {
     const { host, config, state, door, catalogue } = this.#session;
     checkTool(config, tool);
     const uses = new Set(tool.uses);
-    const driver = uses.has("driver") || uses.has("vm") ? await this.#session.driver() : undefined;
+    const driver = usesDriver(tool) ? await this.#session.driver() : undefined;
     if (driver !== undefined && tool.feature !== undefined && !driver.features.has(tool.feature)) {
       throw new HvError("hv.unsupported", `The driver "${driver.name}" has no ${tool.feature}`, {
         hint: `It has ${[...driver.features].join(", ")}`,
         context: { driver: driver.name, feature: tool.feature },
       });
     }
-    const reference = prepared.args.vm;
-    const vm = driver !== undefined && uses.has("vm") && typeof reference === "string"
-      ? await resolveVm(driver, reference, deadline.signal)
-      : undefined;
-    if (vm !== undefined) checkVm(config, vm);
+    const targets = driver === undefined ? [] : await this.#findTargets(driver, tool, prepared, deadline);
+    const vms = targets.flatMap((target) => target.vm ?? []);
+    const vm = uses.has("vm") ? vms[0] : undefined;
     const written = tool.writes === undefined ? undefined : prepared.args[tool.writes];
     if (typeof written === "string") await checkWrite(config, host, door, written);
 
@@ -115,12 +115,35 @@ export class Pipeline implements Dispatcher {
       get vm() {
         return provided(vm, "vm", tool);
       },
+      get targets() {
+        return provided(uses.has("targets") ? targets : undefined, "targets", tool);
+      },
     };
     // Handlers hand on `{ ...context }`: that must not read what the tool did not ask for.
-    for (const [name, value] of Object.entries({ driver, store, vm })) {
+    const asked = { driver, store, vm, targets: uses.has("targets") ? targets : undefined };
+    for (const [name, value] of Object.entries(asked)) {
       Object.defineProperty(context, name, { enumerable: value !== undefined });
     }
-    return { tool, prepared, context, vm, relay, warnings };
+    return { tool, prepared, context, vms, relay, warnings };
+  }
+
+  /**
+   * The VMs that the call names, observed now and allowed by the policy. Of several in a call that loses nothing each
+   * may fail for itself; else a failure is thrown.
+   */
+  async #findTargets(
+    driver: Driver,
+    tool: Tool,
+    { args }: PreparedCall,
+    { signal }: Deadline,
+  ): Promise<Target[]> {
+    if (!tool.uses.includes("vm") && !tool.uses.includes("targets")) return [];
+    const named = [args.vm].flat().filter((reference) => typeof reference === "string");
+    const allow = (vm: Vm): void => checkVm(this.#session.config, vm);
+    const targets = await resolveVms(driver, named, allow, signal);
+    const failed = targets.find(({ error }) => error !== undefined);
+    if (failed?.error !== undefined && (targets.length === 1 || tool.class === "D")) throw failed.error;
+    return targets;
   }
 
   /** The answer that the idempotency key stands for already. */
@@ -135,24 +158,24 @@ export class Pipeline implements Dispatcher {
   }
 
   /** Demands and uses up the plan token that class D and X call for. */
-  async #confirm({ tool, prepared, context, vm }: Admitted, confirm: string | undefined): Promise<void> {
+  async #confirm({ tool, prepared, context, vms }: Admitted, confirm: string | undefined): Promise<void> {
     if (tool.delegates || (tool.class !== "D" && tool.class !== "X")) return;
     const { config, door } = this.#session;
-    if (tool.class === "D" && vm?.sandbox) return;
+    if (tool.class === "D" && vms.length > 0 && vms.every(({ sandbox }) => sandbox)) return;
     if (tool.class === "X" && confirm === undefined) {
       const onSandboxOnly = !tool.uses.includes("vm");
-      if (onSandboxOnly || mayRunWithoutPlan(config, door, vm)) return;
+      if (onSandboxOnly || mayRunWithoutPlan(config, door, vms[0])) return;
     }
     const { confirmsByName, planRequired, redeemPlan, subjectOf } = await import("./confirmation.ts");
     if (confirm === undefined) throw planRequired(tool, prepared.args, door);
-    if (door === "cli" && tool.class === "D" && confirmsByName(tool, prepared.args, vm, confirm)) return;
+    if (door === "cli" && tool.class === "D" && confirmsByName(tool, prepared.args, vms, confirm)) return;
     const effect = await prepared.plan(context);
-    await redeemPlan(await this.#session.store(), confirm, subjectOf(tool, prepared.args, vm, effect));
+    await redeemPlan(await this.#session.store(), confirm, subjectOf(tool, prepared.args, vms, effect));
   }
 
   /** Removes sandboxes that nobody holds any more; what cannot be removed becomes a warning, never a failure. */
   async #sweep({ tool, context, warnings }: Admitted): Promise<void> {
-    if (!tool.uses.includes("driver") && !tool.uses.includes("vm")) return;
+    if (!usesDriver(tool)) return;
     try {
       const removed = await context.driver.sandboxes?.sweep(context) ?? [];
       for (const { warnings: troubles = [] } of removed) warnings.push(...troubles);
@@ -163,6 +186,10 @@ export class Pipeline implements Dispatcher {
       );
     }
   }
+}
+
+function usesDriver({ uses }: Tool): boolean {
+  return uses.includes("driver") || uses.includes("vm") || uses.includes("targets");
 }
 
 /** Runs a reading call: no record, no audit line. */

@@ -6,6 +6,7 @@ import { canonicalJson, isPlainObject, type JsonObject, type JsonValue, sha256He
 import type { Plan } from "../contract/plan.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { Store } from "../state/store.ts";
+import { idsOf } from "./targets.ts";
 import type { PlannedEffect, Tool } from "./tool.ts";
 
 const LIFE_MS = 5 * 60 * 1000;
@@ -30,13 +31,13 @@ export interface PlanSubject {
 export function subjectOf(
   tool: Tool,
   args: JsonObject,
-  vm: Vm | undefined,
+  vms: readonly Vm[],
   effect: PlannedEffect,
 ): PlanSubject {
   return {
     tool: tool.name,
     args,
-    target: vm?.id ?? targetText(tool, args) ?? null,
+    target: idsOf(vms) ?? targetText(tool, args) ?? null,
     fingerprint: effect.fingerprint,
   };
 }
@@ -87,9 +88,18 @@ export async function redeemPlan(store: Store, confirm: string, subject: PlanSub
   }
 }
 
-/** Whether a script on the command line has confirmed by typing the name of a thing that hvlab manages. */
-export function confirmsByName(tool: Tool, args: JsonObject, vm: Vm | undefined, confirm: string): boolean {
-  if (vm !== undefined) return vm.managed && confirm === vm.name;
+/**
+ * Whether a script on the command line has confirmed by typing the name of a thing that hvlab manages. One name never
+ * stands for several.
+ */
+export function confirmsByName(
+  tool: Tool,
+  args: JsonObject,
+  vms: readonly Vm[],
+  confirm: string,
+): boolean {
+  const [vm, ...others] = vms;
+  if (vm !== undefined) return others.length === 0 && vm.managed && confirm === vm.name;
   const target = targetText(tool, args);
   return target !== undefined && confirm === target;
 }
@@ -131,7 +141,9 @@ function targetText(tool: Tool, args: JsonObject): string | undefined {
 }
 
 function positionalText(tool: Tool, args: JsonObject): string {
-  return tool.positional.map((field) => args[field]).filter((value) => typeof value === "string").join(" ");
+  return tool.positional.flatMap((field) => args[field]).filter((value) => typeof value === "string").join(
+    " ",
+  );
 }
 
 function invalid(message: string, subject: PlanSubject, context: JsonObject): HvError {

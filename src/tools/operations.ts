@@ -9,6 +9,7 @@ import { digestOfCall } from "../state/operations.ts";
 import type { Store } from "../state/store.ts";
 import type { CallAnswer, CallRequest } from "./dispatch.ts";
 import type { Session } from "./session.ts";
+import { idsOf } from "./targets.ts";
 import type { Tool } from "./tool.ts";
 import type { Admitted } from "./admission.ts";
 
@@ -25,7 +26,7 @@ export async function recordOperation(
   request: CallRequest,
   deadline: Deadline,
 ): Promise<CallAnswer> {
-  const { tool, prepared, context, vm, relay, warnings } = call;
+  const { tool, prepared, context, vms, relay, warnings } = call;
   const store = await openOrGoWithout(session, tool);
   if (store === undefined) {
     const result = await prepared.run(context);
@@ -35,7 +36,7 @@ export async function recordOperation(
   const begun = await store.operations.begin({
     op,
     tool: tool.name,
-    target: vm?.id ?? null,
+    target: idsOf(vms) ?? null,
     door: session.door,
     at: timeOf(session),
     ...(request.key === undefined
@@ -120,7 +121,7 @@ function answerOfKnown(operation: Operation, tool: Tool): CallAnswer {
 async function recordEnd(
   session: Session,
   store: Store,
-  { tool, vm, warnings }: Admitted,
+  { tool, vms, warnings }: Admitted,
   op: string,
   outcome: { result: JsonObject } | { error: HvError },
 ): Promise<void> {
@@ -129,7 +130,7 @@ async function recordEnd(
   const state = failed === undefined ? "succeeded" : stateOf(failed);
   const made = "result" in outcome ? idOfMade(outcome.result) : undefined;
   try {
-    if (vm === undefined && made !== undefined) await store.operations.setTarget(op, made);
+    if (vms.length === 0 && made !== undefined) await store.operations.setTarget(op, made);
     await store.operations.finish(
       op,
       "error" in outcome
@@ -143,12 +144,17 @@ async function recordEnd(
       tool: tool.name,
       class: tool.class,
       door: session.door,
-      target: vm?.id ?? made ?? null,
-      outcome: failed?.code ?? state,
+      target: idsOf(vms) ?? made ?? null,
+      outcome: failed?.code ?? (isPartFailure(tool, outcome) ? "failed in part" : state),
     });
   } catch (error) {
     warnings.push(`The end of ${op} could not be recorded: ${toHvError(error).message}`);
   }
+}
+
+/** A call that names several VMs ends well although some of them failed; its exit code tells. */
+function isPartFailure(tool: Tool, outcome: { result: JsonObject } | { error: HvError }): boolean {
+  return "result" in outcome && tool.exitCode(outcome.result) !== 0;
 }
 
 /** The VM that a call made, when it made one. */

@@ -17,6 +17,7 @@ import type { StateFolder } from "../state/layout.ts";
 import type { ReadOnlyStore, Store } from "../state/store.ts";
 import type { Catalogue, Dispatcher } from "./dispatch.ts";
 import { type Field, fieldsOf } from "./fields.ts";
+import type { Target } from "./targets.ts";
 import { describeIssues } from "./validate.ts";
 
 /** Tool families; each is a folder under `tools/` and a toolset over MCP. */
@@ -65,6 +66,8 @@ export interface Provided {
   history: ReadOnlyStore | undefined;
   /** The VM that the argument `vm` names, as observed just now. */
   vm: Vm;
+  /** The VMs that the list `vm` names, each once. With one name, or in class D, all have been found. */
+  targets: readonly Target[];
   /** All tools. */
   catalogue: Catalogue;
   /** The way to call another tool through the same pipeline. */
@@ -117,8 +120,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   /** Class D and X: what the call would do. */
   plan?: (args: Args<S>, context: CallContext & Pick<Provided, U>) => Promise<PlannedEffect>;
   handle: (args: Args<S>, context: CallContext & Pick<Provided, U>) => Promise<z.output<O>>;
-  /** Text for a person; the default renderer serves when left out. */
-  render?: (result: z.output<O>) => string;
+  /** Text for a person; the default renderer serves when left out, or when it answers `undefined`. */
+  render?: (result: z.output<O>) => string | undefined;
 }
 
 /** A call whose arguments have been checked. */
@@ -192,9 +195,10 @@ export function defineTool<
     inputSchema: () => schemaOf(input, "input"),
     outputSchema: () => schemaOf(output, "output"),
     prepare(raw) {
-      const parsed = input.safeParse(raw ?? {});
+      const given = definition.uses?.some((use) => use === "targets") ? withVmList(raw) : raw;
+      const parsed = input.safeParse(given ?? {});
       if (!parsed.success) {
-        throw describeIssues(definition.name, Object.keys(definition.input), parsed.error.issues, raw);
+        throw describeIssues(definition.name, Object.keys(definition.input), parsed.error.issues, given);
       }
       return {
         args: asJsonObject(parsed.data, definition.name),
@@ -215,6 +219,11 @@ export function defineTool<
     exitCode: (result) => exitCode === undefined ? 0 : exitCode(resultOf(result)),
     render: (result) => render?.(resultOf(result)),
   };
+}
+
+/** One VM's name stands for a list of it. */
+function withVmList(raw: unknown): unknown {
+  return isPlainObject(raw) && typeof raw.vm === "string" ? { ...raw, vm: [raw.vm] } : raw;
 }
 
 function schemaOf(schema: z.ZodMiniType, io: "input" | "output"): JsonObject {

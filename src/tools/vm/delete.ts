@@ -1,25 +1,43 @@
-import { VmRef } from "../../contract/names.ts";
-import { Removed } from "../../contract/vm.ts";
+import * as z from "zod/mini";
+import { VmRefs } from "../../contract/names.ts";
+import { Removed, type Vm, VmOutcomes } from "../../contract/vm.ts";
 import { defineTool } from "../tool.ts";
+import { exitCodeOfAll, forOneOrEach, renderAll } from "./each_target.ts";
 
-/** Removes a VM with everything that belongs to it; a running one is powered off first. */
+/** Removes VMs with everything that belongs to them; running ones are powered off first. */
 export default defineTool({
   name: "vm_delete",
   family: "vm",
   class: "D",
-  summary: "Delete a VM and its files; a running one is powered off first",
-  input: { vm: VmRef },
+  summary: "Delete VMs and their files; running ones are powered off first",
+  input: { vm: VmRefs },
   positional: ["vm"],
-  output: Removed,
-  uses: ["driver", "vm"],
+  /** What was removed when one VM was named, `results` when several were. */
+  output: z.extend(z.partial(Removed), VmOutcomes),
+  uses: ["driver", "targets"],
   feature: "vms",
-  async plan(_, { driver, vm, signal }) {
-    const power = vm.state === "off" ? "" : `, which is ${vm.state} and is powered off first`;
+  async plan(_, { driver, targets, signal }) {
+    const vms = targets.flatMap(({ vm }) => vm ?? []);
+    const losses = await Promise.all(vms.map(({ id }) => driver.vms.losses(id, signal)));
     return {
-      summary: `Delete the VM "${vm.name}"${power}`,
-      losses: await driver.vms.losses(vm.id, signal),
-      fingerprint: { id: vm.id, name: vm.name, state: vm.state, pid: vm.pid ?? null },
+      summary: vms.map(describe).join("; "),
+      losses: losses.flat(),
+      fingerprint: vms.map(({ id, name, state, pid }) => ({ id, name, state, pid: pid ?? null })),
     };
   },
-  handle: (_, context) => context.driver.vms.remove(context.vm.id, context),
+  handle: (_, context) =>
+    forOneOrEach(
+      context.targets,
+      context,
+      ({ id }, scope) => context.driver.vms.remove(id, scope),
+      ({ removed, warnings }) => ({ removed, ...(warnings === undefined ? {} : { warnings }) }),
+    ),
+  exitCode: exitCodeOfAll,
+  render: renderAll,
 });
+
+function describe({ name, state, adopted }: Vm): string {
+  if (adopted) return `Forget the adopted VM "${name}", whose process and disks stay`;
+  const power = state === "off" ? "" : `, which is ${state} and is powered off first`;
+  return `Delete the VM "${name}"${power}`;
+}

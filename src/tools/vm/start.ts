@@ -1,25 +1,31 @@
 import * as z from "zod/mini";
-import { VmRef } from "../../contract/names.ts";
-import { ReadinessLevel, Vm } from "../../contract/vm.ts";
+import { VmRefs } from "../../contract/names.ts";
+import { ReadinessLevel, Vm, VmOutcomes } from "../../contract/vm.ts";
 import { waitUntil } from "../../flows/wait_until.ts";
 import { defineTool } from "../tool.ts";
+import { exitCodeOfAll, forOneOrEach, renderAll } from "./each_target.ts";
 
-/** Powers a VM on and waits for the readiness that is asked for. */
+/** Powers VMs on and waits for the readiness that is asked for. */
 export default defineTool({
   name: "vm_start",
   family: "vm",
   class: "M",
-  summary: "Power a VM on and wait until it is ready",
-  input: { vm: VmRef, until: z._default(ReadinessLevel, "running") },
+  summary: "Power VMs on and wait until they are ready",
+  input: { vm: VmRefs, until: z._default(ReadinessLevel, "running") },
   positional: ["vm"],
-  output: Vm,
-  uses: ["driver", "vm"],
+  /** The VM when one was named, `results` when several were. */
+  output: z.extend(z.partial(Vm), VmOutcomes),
+  uses: ["driver", "targets"],
   feature: "vms",
   timed: true,
   async handle({ until }, context) {
-    const { driver, vm, signal } = context;
-    await driver.vms.start(vm.id, context);
-    await waitUntil(driver, vm.id, until, { ...context, clock: context.host.clock });
-    return await driver.vms.get(vm.id, signal);
+    const { driver, targets, signal } = context;
+    return await forOneOrEach(targets, context, async ({ id }, scope) => {
+      await driver.vms.start(id, scope);
+      await waitUntil(driver, id, until, { ...scope, clock: context.host.clock });
+      return await driver.vms.get(id, signal);
+    }, ({ state }) => ({ state }));
   },
+  exitCode: exitCodeOfAll,
+  render: renderAll,
 });

@@ -4,6 +4,9 @@ $simulationRoot = Split-Path -Parent $PSScriptRoot
 $sharedFacts = if ($env:HVLAB_SHARED) { Join-Path $env:HVLAB_SHARED 'hyperv' } else { Join-Path $simulationRoot '../../../shared/hyperv' }
 $hasFacts = Test-Path -LiteralPath (Join-Path $sharedFacts 'cmdlets-reflected.json')
 
+# The PowerShell that runs this, for child processes.
+$shell = Join-Path $PSHOME $(if ($PSVersionTable.PSEdition -eq 'Desktop') { 'powershell.exe' } elseif ($IsWindows) { 'pwsh.exe' } else { 'pwsh' })
+
 function Read-Facts([string] $name) { Get-Content -Raw -LiteralPath (Join-Path $sharedFacts $name) | ConvertFrom-Json -AsHashtable }
 
 # A new folder with a new world; documents go in before the first use.
@@ -18,13 +21,6 @@ function New-World([hashtable] $Documents = @{}) {
 function Set-Faults([hashtable] $Faults) { [IO.File]::WriteAllText((Join-Path $env:HVLAB_HYPERV_SIM 'faults.json'), (ConvertTo-Json -InputObject $Faults -Depth 10)) }
 
 function Remove-World([string] $Folder) { Remove-Item -Recurse -Force -LiteralPath $Folder -ErrorAction Ignore }
-
-# The first error record of a call that is expected to fail without ending.
-function Get-Failure([scriptblock] $Call) {
-    $failure = $null
-    & $Call -ErrorVariable failure 2>$null 3>$null | Out-Null
-    $failure
-}
 
 # The cmdlets of one generation, from the compiled assembly alone: name to CmdletInfo.
 function Get-CompiledCmdlets([string] $Generation) {

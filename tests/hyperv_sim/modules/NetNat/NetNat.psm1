@@ -49,7 +49,7 @@ function New-NetNat {
     [CmdletBinding(SupportsShouldProcess = $true, ConfirmImpact = 'Medium')]
     param([Parameter(Mandatory = $true, Position = 0)] [string] $Name, [string] $ExternalIPInterfaceAddressPrefix, [string] $InternalRoutingDomainId, [string] $InternalIPInterfaceAddressPrefix,
         [object[]] $CimSession, [int] $ThrottleLimit, [switch] $AsJob)
-    Assert-SimulatedAdministrator $PSCmdlet
+    if (-not (Test-SimulatedAdministrator $PSCmdlet)) { return }
     $entries = @(Get-Entries nats)
     if ($entries | Where-Object { $_.Name -eq $Name }) { Write-Refusal $PSCmdlet 'Windows System Error 52' 'NotSpecified' 'You were not connected because a duplicate name exists on the network.'; return }
     if ($InternalIPInterfaceAddressPrefix -notmatch '^\d+(\.\d+){3}/\d+$') { Write-Refusal $PSCmdlet 'Windows System Error 87' 'InvalidArgument' 'The parameter is incorrect.'; return }
@@ -64,7 +64,7 @@ function Set-NetNat {
     [CmdletBinding(SupportsShouldProcess = $true, DefaultParameterSetName = 'Query')]
     param([Parameter(Mandatory = $true, Position = 0, ParameterSetName = 'Query')] [string[]] $Name, [Parameter(Mandatory = $true, ParameterSetName = 'InputObject', ValueFromPipeline = $true)] [object[]] $InputObject,
         [uint32] $IcmpQueryTimeout, [uint32] $TcpEstablishedConnectionTimeout, [uint32] $TcpTransientConnectionTimeout, [uint32] $UdpIdleSessionTimeout, [switch] $PassThru)
-    Assert-SimulatedAdministrator $PSCmdlet
+    if (-not (Test-SimulatedAdministrator $PSCmdlet)) { return }
     foreach ($one in $Name) { if (-not (Get-Entries nats | Where-Object { $_.Name -eq $one })) { Write-NotFound $PSCmdlet 'Name' $one } }
 }
 
@@ -73,7 +73,7 @@ function Remove-NetNat {
     param([Parameter(Position = 0, ParameterSetName = 'Query')] [string[]] $Name, [Parameter(Mandatory = $true, ParameterSetName = 'InputObject', ValueFromPipeline = $true)] [object[]] $InputObject,
         [object[]] $CimSession, [int] $ThrottleLimit, [switch] $AsJob, [switch] $PassThru)
     process {
-        Assert-SimulatedAdministrator $PSCmdlet
+        if (-not (Test-SimulatedAdministrator $PSCmdlet)) { return }
         $names = if ($InputObject) { $InputObject.Name } elseif ($Name) { $Name } else { @(Get-Entries nats).Name }
         foreach ($one in $names) {
             $entries = @(Get-Entries nats)
@@ -102,7 +102,7 @@ function Add-NetNatStaticMapping {
     param([Parameter(Mandatory = $true, Position = 0)] [string] $NatName, [Parameter(Mandatory = $true)] [ValidateSet('TCP', 'UDP')] [string] $Protocol, [string] $RemoteExternalIPAddressPrefix,
         [Parameter(Mandatory = $true)] [string] $ExternalIPAddress, [Parameter(Mandatory = $true)] [uint16] $ExternalPort, [Parameter(Mandatory = $true)] [string] $InternalIPAddress, [uint16] $InternalPort,
         [string] $InternalRoutingDomainId, [object[]] $CimSession, [int] $ThrottleLimit, [switch] $AsJob)
-    Assert-SimulatedAdministrator $PSCmdlet
+    if (-not (Test-SimulatedAdministrator $PSCmdlet)) { return }
     if (-not (Get-Entries nats | Where-Object { $_.Name -eq $NatName })) { Write-Refusal $PSCmdlet 'Windows System Error 2' 'ObjectNotFound' 'The system cannot find the file specified.'; return }
     $entries = @(Get-Entries mappings)
     $taken = $entries | Where-Object { $_.Protocol -eq $Protocol -and $_.ExternalPort -eq $ExternalPort -and $_.ExternalIPAddress -eq $ExternalIPAddress }
@@ -123,7 +123,7 @@ function Remove-NetNatStaticMapping {
     param([Parameter(ParameterSetName = 'Query')] [uint32[]] $StaticMappingID, [Parameter(Position = 0, ParameterSetName = 'Query')] [string[]] $NatName,
         [Parameter(Mandatory = $true, ParameterSetName = 'InputObject', ValueFromPipeline = $true)] [object[]] $InputObject, [object[]] $CimSession, [int] $ThrottleLimit, [switch] $AsJob, [switch] $PassThru)
     process {
-        Assert-SimulatedAdministrator $PSCmdlet
+        if (-not (Test-SimulatedAdministrator $PSCmdlet)) { return }
         $ids = if ($InputObject) { $InputObject.StaticMappingID } else { @(Get-NetNatStaticMapping -StaticMappingID $StaticMappingID -NatName $NatName).StaticMappingID }
         if ($StaticMappingID -and -not $ids) { Write-NotFound $PSCmdlet 'StaticMappingID' "$StaticMappingID"; return }
         foreach ($id in $ids) {

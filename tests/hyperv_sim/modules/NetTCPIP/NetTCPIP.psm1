@@ -31,7 +31,7 @@ function Get-NetIPAddress {
 function New-NetIPAddress {
     [CmdletBinding(SupportsShouldProcess = $true)]
     param([Parameter(Mandatory = $true, Position = 0)] [string] $IPAddress, [Parameter(Mandatory = $true)] [string] $InterfaceAlias, [byte] $PrefixLength = 24, [string] $DefaultGateway)
-    Assert-SimulatedAdministrator $PSCmdlet
+    if (-not (Test-SimulatedAdministrator $PSCmdlet)) { return }
     if (Get-Addresses | Where-Object { $_.IPAddress -eq $IPAddress }) {
         $PSCmdlet.WriteError((New-Object Management.Automation.ErrorRecord (New-Object Exception 'Instance MSFT_NetIPAddress already exists'), 'Windows System Error 87', 'InvalidArgument', $null))
         return
@@ -45,7 +45,7 @@ function New-NetIPAddress {
 function Remove-NetIPAddress {
     [CmdletBinding(SupportsShouldProcess = $true, ConfirmImpact = 'High')]
     param([Parameter(Position = 0)] [string[]] $IPAddress, [string[]] $InterfaceAlias)
-    Assert-SimulatedAdministrator $PSCmdlet
+    if (-not (Test-SimulatedAdministrator $PSCmdlet)) { return }
     foreach ($entry in @(Get-NetIPAddress @PSBoundParameters)) {
         if ($PSCmdlet.ShouldProcess($entry.IPAddress)) { Set-Addresses @(Get-Addresses | Where-Object { $_.IPAddress -ne $entry.IPAddress }) }
     }

@@ -39,14 +39,13 @@ function Get-CallerRights {
     'full'
 }
 
-# Refuses what needs an elevated administrator, with the text that CIM gives.
-function Assert-SimulatedAdministrator {
-    [CmdletBinding()]
-    param([Parameter(Mandatory = $true)] $Caller)
-    if ((Get-CallerRights) -eq 'full') { return }
+# True for an elevated administrator; for others an error as CIM gives it, in the caller's name.
+function Test-SimulatedAdministrator {
+    param([Parameter(Mandatory = $true)] [Management.Automation.PSCmdlet] $Caller)
+    if ((Get-CallerRights) -eq 'full') { return $true }
     $exception = New-Object System.UnauthorizedAccessException 'Access denied'
-    $record = New-Object Management.Automation.ErrorRecord $exception, 'Windows System Error 5', 'PermissionDenied', $null
-    $Caller.ThrowTerminatingError($record)
+    $Caller.WriteError((New-Object Management.Automation.ErrorRecord $exception, 'Windows System Error 5', 'PermissionDenied', $null))
+    $false
 }
 
 function Get-Service {

@@ -138,7 +138,7 @@ namespace Microsoft.PowerShell.Commands
         protected override void EndProcessing()
         {
             Dictionary<string, object> arguments = new Dictionary<string, object>(MyInvocation.BoundParameters);
-            arguments.Remove("InputObject");
+            foreach (string name in new[] { "InputObject", "ErrorVariable", "WarningVariable", "OutVariable", "OutBuffer", "PipelineVariable", "InformationVariable" }) arguments.Remove(name);
             if (VMId == null && VMName == null)
             {
                 RunReal(arguments);
@@ -162,6 +162,20 @@ namespace Microsoft.PowerShell.Commands
             foreach (KeyValuePair<string, object> argument in arguments) table[argument.Key] = argument.Value;
             string text = input.Count > 0 ? "param($a, $i) $i | Microsoft.PowerShell.Core\\Invoke-Command @a" : "param($a) Microsoft.PowerShell.Core\\Invoke-Command @a";
             ScriptBlock script = System.Management.Automation.ScriptBlock.Create(text);
+            try
+            {
+                Step(script, table);
+            }
+            catch (RuntimeException error)
+            {
+                // The guest's process went away under the call.
+                if (Session == null || Session[0].Runspace.RunspaceStateInfo.State == RunspaceState.Opened) throw;
+                WriteError(new ErrorRecord(error.InnerException ?? error, "PSSessionStateBroken", ErrorCategory.OpenError, Session[0]));
+            }
+        }
+
+        private void Step(ScriptBlock script, System.Collections.Hashtable table)
+        {
             using (SteppablePipeline pipeline = System.Management.Automation.ScriptBlock.Create("param($s, $a, $i) & $s $a $i").GetSteppablePipeline(CommandOrigin.Internal, new object[] { script, table, input.ToArray() }))
             {
                 pipeline.Begin(this);

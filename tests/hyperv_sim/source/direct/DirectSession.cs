@@ -82,6 +82,7 @@ namespace HvlabSimulation
             System.Collections.Specialized.StringDictionary environment = instance.Process.StartInfo.EnvironmentVariables;
             string folder = GuestProcesses.FolderOf(machine);
             environment.Remove("HVLAB_GUEST_PASSWORD");
+            environment.Remove(World.FolderVariable);
             environment["COMPUTERNAME"] = GuestProcesses.HostName(machine);
             environment["USERNAME"] = user;
             environment["HVLAB_SIM_VM_ID"] = machine.Text("Id");

@@ -35,6 +35,11 @@ namespace HvlabSimulation
         {
             Node faults = Settings;
             string host = World.Current.Document("host").Text("Name");
+            foreach (string computer in cmdlet.List<string>("ComputerName"))
+            {
+                bool here = computer == "." || computer == "127.0.0.1" || string.Equals(computer, "localhost", StringComparison.OrdinalIgnoreCase) || string.Equals(computer, host, StringComparison.OrdinalIgnoreCase);
+                if (!here) throw Refusal.NotFound(Texts.Host("object_gone", computer));
+            }
             if (faults.Text("service") == "stopped") throw Refusal.NotFound(Texts.Host("object_gone", host));
             if (faults.Flag("null_server") && !cmdlet.Has("ComputerName") && !cmdlet.Has("CimSession") && !cmdlet.Has("VM"))
             {

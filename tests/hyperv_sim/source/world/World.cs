@@ -18,7 +18,7 @@ namespace HvlabSimulation
         public const string FolderVariable = "HVLAB_HYPERV_SIM";
 
         private const string IndexName = "index.txt";
-        private const long FreshTicks = TimeSpan.TicksPerMillisecond;
+        private static readonly long FreshTicks = Stopwatch.Frequency / 1000;
 
         private static readonly object Gate = new object();
         private static World current;
@@ -26,7 +26,7 @@ namespace HvlabSimulation
         private readonly object cacheGate = new object();
         private Dictionary<string, Entry> entries = new Dictionary<string, Entry>();
         private string revision = "";
-        private long checkedAt = -FreshTicks;
+        private long checkedAt;
 
         private sealed class Entry
         {
@@ -124,7 +124,7 @@ namespace HvlabSimulation
         // Documents that a test has put into the folder before the first use.
         private void AdoptDocuments(WorldChange change)
         {
-            foreach (string name in new[] { "host", "switches", "nat", "jobs" })
+            foreach (string name in new[] { "host", "switches", "nat", "effects", "faults_used" })
             {
                 if (File.Exists(FileOf(name))) change.Put(name, ReadFile(name));
             }
@@ -169,7 +169,7 @@ namespace HvlabSimulation
             lock (cacheGate)
             {
                 long now = Stopwatch.GetTimestamp();
-                if (!always && (now - checkedAt) * TimeSpan.TicksPerSecond / Stopwatch.Frequency < FreshTicks) return;
+                if (!always && now - checkedAt < FreshTicks) return;
                 checkedAt = now;
                 string path = PathOf(IndexName);
                 if (!File.Exists(path)) return;

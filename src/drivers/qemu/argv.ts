@@ -193,16 +193,17 @@ function boot(boot: Boot): string[] {
         ...["-kernel", boot.kernel],
         ...(boot.initrd === undefined ? [] : ["-initrd", boot.initrd]),
         ...(boot.append === undefined || boot.append === "" ? [] : ["-append", boot.append]),
-        ...(boot.disk === undefined ? [] : disk(boot.disk)),
+        // The kernel itself takes the first place in the order of boot devices.
+        ...(boot.disk === undefined ? [] : disk(boot.disk, "")),
       ];
     case "disk":
-      return disk(boot);
+      return disk(boot, ",bootindex=0");
     case "nothing":
       return [];
   }
 }
 
-function disk({ path, format }: Drive): string[] {
+function disk({ path, format }: Drive, order: string): string[] {
   // As JSON the path needs no escaping at all.
   const node = {
     "driver": format,
@@ -212,7 +213,7 @@ function disk({ path, format }: Drive): string[] {
   };
   return [
     ...["-blockdev", JSON.stringify(node)],
-    ...device(`virtio-blk-pci,id=virtio-disk-0,drive=${DISK_NODE},bootindex=0`),
+    ...device(`virtio-blk-pci,id=virtio-disk-0,drive=${DISK_NODE}${order}`),
   ];
 }
 

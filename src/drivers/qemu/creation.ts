@@ -155,7 +155,7 @@ function refuseUnfit(spec: VmSpec, image: Image | undefined): void {
     refuse("A full copy needs an image to copy", "Name one with --image");
   }
   const hasAny = [image, spec.disk_size_mb, spec.iso, spec.kernel?.kernel].some((part) => part !== undefined);
-  if (!hasAny) refuse("A VM needs something to start from", "Give --image, or --disk-size with --iso");
+  if (!hasAny) refuse("A VM needs something to start from", "Give --image, --kernel, or --disk-size with --iso");
 }
 
 async function findIso({ host }: QemuContext, path: string): Promise<string> {

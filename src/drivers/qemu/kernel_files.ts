@@ -18,6 +18,8 @@ const CHUNK_BYTES = 1024 * 1024;
 /** Deeper than any tree of modules; a link that leads round in circles is not followed anyway. */
 const DEPTH_LIMIT = 32;
 const MODULES = "lib/modules";
+/** The kernel takes an LZ4 archive to be over only where four zeros follow (lib/decompress_unlz4.c; tried on 6.1). */
+const LZ4_END_BYTES = 4;
 
 /**
  * Puts the kernel files of a VM into `folder`: the user's own, and of an image what they leave open. Answers what its
@@ -98,7 +100,7 @@ async function appendModules(
   {
     using writer = await files.create(whole);
     const copied = await copyInto(context, initrd, writer, signal);
-    await writer.write(new Uint8Array(cpioPadding(copied)));
+    await writer.write(new Uint8Array(cpioPadding(copied) + LZ4_END_BYTES));
     let number = 0;
     const add = async (path: string, target: string, depth: number): Promise<void> => {
       signal.throwIfAborted();

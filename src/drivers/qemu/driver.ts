@@ -4,15 +4,18 @@ import { HvError } from "../../base/errors.ts";
 import { newVmId } from "../../base/ids.ts";
 import type { Vm } from "../../contract/vm.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
+import type { TemplateAbilities } from "../template_abilities.ts";
 import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
 import { openAdoption } from "./adoption/adopt.ts";
 import { closeLinks, openAgentChannel } from "./agent.ts";
+import { QemuBackground } from "./background.ts";
 import { openCheckpoints } from "./checkpoints/abilities.ts";
 import { openConfigure } from "./configure.ts";
 import type { QemuContext } from "./context.ts";
 import { openCopies } from "./copies/abilities.ts";
 import { makeVm } from "./creation.ts";
 import { diagnose } from "./diagnose.ts";
+import { openHistory } from "./history.ts";
 import { ProcessView } from "./identity.ts";
 import { importImage } from "./image_import.ts";
 import { getImage, listImages } from "./images.ts";
@@ -26,6 +29,7 @@ import { RuntimeFolder } from "./runtime_folder.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { stopVm } from "./stop.ts";
 import { templateAbilities } from "./templates/abilities.ts";
+import { hasPool, readPoolWishes } from "./templates/pool_wish.ts";
 
 /** Opens the driver. Touches nothing on the host by itself. */
 export function openQemuDriver(context: QemuContext): Driver {
@@ -87,9 +91,27 @@ export function openQemuDriver(context: QemuContext): Driver {
     removeOrphan: (orphan, scope) => removeOrphan(context, records, sandboxes, orphan, scope),
   };
   const sandbox: SandboxAbilities = {
-    create: (spec, scope) => sandboxes.create(spec, scope),
-    sweep: (scope) => sandboxes.sweep(scope),
+    async create(spec, scope) {
+      const id = await sandboxes.create(spec, scope);
+      // A pool that has given a clone away wants another one.
+      if (!spec.tiedToUs || await hasPool(context, spec)) context.keeper?.wake();
+      return id;
+    },
+    sweep(scope) {
+      context.keeper?.revive();
+      return sandboxes.sweep(scope);
+    },
   };
+  const templates: TemplateAbilities = {
+    ...templateAbilities(context),
+    async keepReady(name, size, count, scope) {
+      const change = await templateAbilities(context).keepReady(name, size, count, scope);
+      context.keeper?.wake();
+      return change;
+    },
+  };
+  const events = openHistory(context);
+  const hasPools = async (): Promise<boolean> => (await readPoolWishes(context)).length > 0;
   const images: ImageAbilities = {
     list: () => listImages(context),
     get: (name) => getImage(context, name),
@@ -123,18 +145,22 @@ export function openQemuDriver(context: QemuContext): Driver {
       "configure",
       "copies",
       "adoption",
+      ...(events === undefined ? [] : ["events" as const]),
       "checkpoints",
       "checkpoints.memory",
     ]),
     vms,
     sandboxes: sandbox,
     images,
-    templates: templateAbilities(context),
+    templates,
     checkpoints: openCheckpoints(context, records),
     pause: openPause(context, records),
     configure: openConfigure(context, records),
     copies: openCopies(context, records),
     adoption: openAdoption(context, records),
+    ...(events === undefined ? {} : { events }),
+    background: (journal, changed) =>
+      new QemuBackground({ context, records, sandboxes, templates, hasPools }, journal, changed),
     channels,
     crash,
     diagnose: (signal) => diagnose(context, signal),

@@ -151,7 +151,7 @@ async function startUnder(
     log: joinPath(context.state.vm(record.id), QEMU_LOG),
     tiedToUs,
     signal,
-    onSpawned: (pid) =>
+    onSpawned: async (pid) => {
       noted = records.save({
         ...record,
         runtime: runtime.path,
@@ -161,7 +161,11 @@ async function startUnder(
           accelerator: acceleration.accelerator,
           qemu: qemu.version,
         },
-      }),
+      });
+      await noted;
+      // The record comes first: a keeper that ends just now looks at the records once more.
+      if (!tiedToUs) context.keeper?.wake();
+    },
     ...(from === undefined ? {} : {
       prepare: async (session, ending) => {
         // What it writes into the record must come after what the start writes.

@@ -28,6 +28,8 @@ export interface SessionOptions {
   outOfBand?: boolean;
   /** How long to wait for the greeting. */
   greetingMs?: number;
+  /** Called for each event from the very first one on. */
+  onEvent?: (event: QmpEvent) => void;
 }
 
 /** Commands that read or switch something answer within milliseconds; a snapshot asks for more. */
@@ -68,6 +70,7 @@ export class QmpSession implements Disposable {
    */
   static async open(connection: Connection, clock: Clock, options: SessionOptions = {}): Promise<QmpSession> {
     const session = new QmpSession(connection, clock);
+    if (options.onEvent !== undefined) session.onEvent(options.onEvent);
     try {
       const limit = options.greetingMs ?? GREETING_LIMIT_MS;
       await within(clock, limit, options.signal, session.#greeted.promise, monitorBusy);
@@ -192,11 +195,19 @@ export class QmpSession implements Disposable {
 /** A line that is no JSON object is skipped: whoever waits for an answer that was in it runs into its limit. */
 function readMessage(line: string): JsonObject | undefined {
   try {
-    const value = parseJson(line);
+    const value = parseJson(line.includes('"GUEST_PANICKED"') ? withLongNumbersAsText(line) : line);
     return isPlainObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The parameters of a crash have 64 bits, of which a JSON number keeps 53. */
+function withLongNumbersAsText(line: string): string {
+  return line.replace(
+    /:\s*(\d{16,20})(?=\s*[,}])/g,
+    (_, digits: string) => `: "0x${BigInt(digits).toString(16)}"`,
+  );
 }
 
 function timeOf(stamp: JsonValue | undefined): number | null {

@@ -118,6 +118,17 @@ export async function workOn({ host, state }: QemuContext, id: string): Promise<
   return lock === undefined ? await readNote(host, path) : undefined;
 }
 
+/**
+ * What the lock's file says that a call is doing with the VM; `undefined` when it says nothing. For who only wants to
+ * explain something: it never takes the lock, and a note can be left over from a call that was killed.
+ */
+export async function noteOnVmLock(
+  { host, state }: QemuContext,
+  id: string,
+): Promise<string | undefined> {
+  return await host.files.readTextIfPresent(lockPath({ state }, id)) || undefined;
+}
+
 /** What the holder noted; it does so right after taking the lock, so an empty file is looked at again. */
 async function readNote(host: Host, path: string): Promise<string> {
   const end = host.clock.monotonic() + NOTE_LIMIT_MS;

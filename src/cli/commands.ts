@@ -8,6 +8,9 @@ import type { Token } from "./tokens.ts";
 export const OWN_COMMANDS = ["tools", "mcp", "version", "completions", "help"] as const;
 export type OwnCommand = typeof OWN_COMMANDS[number];
 
+/** The command with which hvlab starts its own background process; no help shows it. */
+export const KEEPER_COMMAND = "keeper";
+
 /** A command that was found: its own name or a tool's, and the line without its words. */
 export interface FoundCommand {
   name: string;

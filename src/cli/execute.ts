@@ -53,8 +53,8 @@ export async function execute(execution: Execution): Promise<number> {
   const { screen, tool, call, host } = execution;
   const rules: ExitRules = { runsProgram: tool.runsProgram, bisect: call.args.bisect === true };
   using interrupts = watchInterrupts(host.terminal);
-  const program = tool.runsProgram && !screen.json;
-  const output = new CallOutput(execution, interrupts, program);
+  const streams = tool.streams !== undefined && call.args[tool.streams] === true;
+  const output = new CallOutput(execution, interrupts, (tool.runsProgram || streams) && !screen.json);
   try {
     const ended = finish(execution, interrupts, output);
     const result = await Promise.race([ended, interrupts.again]);
@@ -64,6 +64,8 @@ export async function execute(execution: Execution): Promise<number> {
     await output.end().catch(() => {});
     if (output.readerGone || thrown instanceof ReaderGone) return brokenOffCodeOf(READER_GONE, rules);
     const error = toHvError(thrown);
+    // Whoever follows something ends that with Ctrl-C: there is no other end.
+    if (streams && error.code === "hv.cancelled" && interrupts.signal.aborted) return 0;
     await screen.fail(error);
     return failureCodeOf(error, rules);
   }
@@ -108,6 +110,7 @@ async function dispatch(
     catalogue,
     ...(options.driver === undefined ? {} : { driverName: options.driver }),
     ...(surroundings.openDriver === undefined ? {} : { openDriver: surroundings.openDriver }),
+    ...(surroundings.startKeeper === undefined ? {} : { startKeeper: surroundings.startKeeper }),
   });
   const pipeline = new Pipeline(session);
   const request = { ...call, tool: tool.name };

@@ -102,6 +102,7 @@ async function serve({ surroundings, host, catalogue, options, tokens }: OwnCall
     state: await findStateFolder(settings, options),
     version: VERSION,
     ...(options.driver === undefined ? {} : { driverName: options.driver }),
+    ...(surroundings.startKeeper === undefined ? {} : { startKeeper: surroundings.startKeeper }),
   });
 }
 

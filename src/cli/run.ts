@@ -3,7 +3,7 @@
 import { toHvError } from "../base/errors.ts";
 import { VERSION } from "../base/version.ts";
 import { ReaderGone } from "../host/terminal.ts";
-import { findCommand, OWN_COMMANDS, type OwnCommand } from "./commands.ts";
+import { findCommand, KEEPER_COMMAND, OWN_COMMANDS, type OwnCommand } from "./commands.ts";
 import { failureCodeOf, READER_GONE } from "./exit_code.ts";
 import { takeGlobals, wantsJson } from "./globals.ts";
 import type { Line } from "./run_tool.ts";
@@ -49,6 +49,11 @@ async function runCommand(line: Line): Promise<number> {
   if (options.help || tokens.length === 0 || isWord(tokens[0], "help")) {
     const { showHelp } = await import("./show_help.ts");
     return await showHelp(tokens, options.help || tokens.length > 0, catalogue, screen);
+  }
+  // Not a person's command: hvlab starts it, always with this word first.
+  if (isWord(tokens[0], KEEPER_COMMAND)) {
+    const { keep } = await import("./keep.ts");
+    return await keep({ ...line, tokens: tokens.slice(1) });
   }
   const names = [...catalogue.names, ...OWN_COMMANDS];
   const found = findCommand(tokens, names);

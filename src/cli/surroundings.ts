@@ -8,6 +8,7 @@ import { DRIVER_NAMES, type openDriver } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
 import { StateFolder } from "../state/layout.ts";
 import type { Catalogue } from "../tools/dispatch.ts";
+import type { StartKeeper } from "../tools/keeper_caller.ts";
 import type { GlobalOptions } from "./globals.ts";
 
 /** What `hvlab mcp` starts the server with. */
@@ -19,7 +20,11 @@ export interface ServeOptions {
   toolsets: readonly string[];
   readOnly: boolean;
   version: string;
+  startKeeper?: StartKeeper;
 }
+
+/** What the keeper's own process starts with. */
+export type KeepOptions = Pick<ServeOptions, "host" | "config" | "state" | "driverName">;
 
 /** The parts that the entry file plugs in; tests plug in their own. */
 export interface Surroundings {
@@ -28,6 +33,10 @@ export interface Surroundings {
   loadCatalogue: () => Promise<Catalogue>;
   serveMcp: (options: ServeOptions) => Promise<number>;
   openDriver?: typeof openDriver;
+  /** Is the keeper until it is needed no more. */
+  runKeeper?: (options: KeepOptions) => Promise<number>;
+  /** Starts a keeper as a process of its own; without it none is ever started. */
+  startKeeper?: StartKeeper;
 }
 
 /** The host as the configuration wants it, and the configuration. */

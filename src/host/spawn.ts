@@ -9,6 +9,8 @@ export interface SpawnOptions {
   logFile: string;
   /** Ends the program with ours, even when ours is killed: it is started under `setpriv --pdeathsig KILL`. */
   tiedToUs?: boolean;
+  /** Variables that it gets beside {@link PASSED_ON}, where they are set and may be read. */
+  passOn?: readonly string[];
 }
 
 /** A started program. */
@@ -27,7 +29,7 @@ export interface ChildProcess {
 export function spawnLasting(
   program: string,
   args: readonly string[],
-  { logFile, tiedToUs = false }: SpawnOptions,
+  { logFile, tiedToUs = false, passOn = [] }: SpawnOptions,
 ): Promise<ChildProcess> {
   const [file, argv] = tiedToUs
     ? ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]] as const
@@ -35,7 +37,7 @@ export function spawnLasting(
   const log = openLog(logFile);
   let child: NodeChildProcess;
   try {
-    child = spawn(file, [...argv], { detached: true, stdio: ["ignore", log, log], env: passedOn() });
+    child = spawn(file, [...argv], { detached: true, stdio: ["ignore", log, log], env: passedOn(passOn) });
   } catch (error) {
     return Promise.reject(programFailure(error, program));
   } finally {
@@ -59,8 +61,8 @@ export function spawnLasting(
  * The variables that a lasting program gets. Named one by one: handing on the whole environment would need the
  * permission to read all of it, and would carry a caller's secrets into a process that outlives the call.
  */
-function passedOn(): Record<string, string> {
-  const variables = PASSED_ON.map((name) => [name, Deno.env.get(name)] as const);
+function passedOn(more: readonly string[]): Record<string, string> {
+  const variables = [...PASSED_ON, ...more].map((name) => [name, Deno.env.get(name)] as const);
   return Object.fromEntries(variables.filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 

@@ -21,6 +21,8 @@ export interface ConnectionOptions {
   version: string;
   /** Opens the driver; tests put an in-memory one in its place. */
   openDriver?: SessionOptions["openDriver"];
+  /** Starts a keeper; without it none is ever started. */
+  startKeeper?: SessionOptions["startKeeper"];
   selection: Selection;
   /** Aborted from here when the host goes away, and from outside to end the connection. */
   closing: AbortController;
@@ -37,7 +39,7 @@ export interface Connection {
 
 /** Begins to serve. Nothing is made, started or written before the first call of a tool. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { host, state, selection, version, closing, driverName, openDriver } = options;
+  const { host, state, selection, version, closing, driverName, openDriver, startKeeper } = options;
   const session = new Session({
     host,
     config: selection.readOnly ? readOnlyConfig(options.config) : options.config,
@@ -46,6 +48,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     catalogue,
     ...(driverName === undefined ? {} : { driverName }),
     ...(openDriver === undefined ? {} : { openDriver }),
+    ...(startKeeper === undefined ? {} : { startKeeper }),
   });
   const calls = new AbortController();
   const endCalls = (): void =>

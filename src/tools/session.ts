@@ -5,10 +5,13 @@ import { HvError } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Driver } from "../drivers/driver.ts";
 import { openDriver } from "../drivers/index.ts";
+import type { VmEvent } from "../contract/vm.ts";
 import type { Host } from "../host/host.ts";
+import type { EventQuery } from "../state/events.ts";
 import type { StateFolder } from "../state/layout.ts";
 import type { ReadOnlyStore, Store } from "../state/store.ts";
 import type { Catalogue } from "./dispatch.ts";
+import { KeeperCaller, type StartKeeper } from "./keeper_caller.ts";
 import type { DoorName } from "./tool.ts";
 
 /** What a session is opened with. */
@@ -22,6 +25,8 @@ export interface SessionOptions {
   driverName?: string;
   /** Opens the driver; tests put an in-memory one in its place. */
   openDriver?: typeof openDriver;
+  /** Starts a keeper; without it none is ever called, as in tests. */
+  startKeeper?: StartKeeper;
 }
 
 /** Opens the store and the driver once, when first asked for, and closes them together. */
@@ -33,6 +38,7 @@ export class Session implements AsyncDisposable {
   readonly catalogue: Catalogue;
   readonly #driverName: string | undefined;
   readonly #openDriver: typeof openDriver;
+  readonly #keeper: KeeperCaller | undefined;
   #store: Promise<Store> | undefined;
   #driver: Promise<Driver> | undefined;
   /** Recorded calls whose work has not ended; some have been answered already. */
@@ -46,6 +52,9 @@ export class Session implements AsyncDisposable {
     this.catalogue = options.catalogue;
     this.#driverName = options.driverName ?? options.config.driver ?? undefined;
     this.#openDriver = options.openDriver ?? openDriver;
+    const { host, state, config, startKeeper } = options;
+    const target = { host, state, config: config.file, driverName: this.#driverName };
+    this.#keeper = startKeeper === undefined ? undefined : new KeeperCaller(target, startKeeper);
   }
 
   /** The store, made on first use. A failure is forgotten, so that the next call tries again. */
@@ -73,6 +82,8 @@ export class Session implements AsyncDisposable {
         get: async (key) => await (await this.history())?.findings.get(key),
         put: async (key, value) => await (await this.store()).findings.put(key, value),
       },
+      events: { list: (query) => this.#listEvents(query) },
+      ...(this.#keeper === undefined ? {} : { keeper: this.#keeper }),
     });
     return this.#driver;
   }
@@ -90,9 +101,17 @@ export class Session implements AsyncDisposable {
       deadline.end(new HvError("hv.cancelled", "hvlab ended while the operation ran"));
     }
     await Promise.allSettled(this.#works.keys());
+    await this.#keeper?.settled();
     const [driver, store] = await Promise.allSettled([this.#driver, this.#store]);
     if (driver.status === "fulfilled") await driver.value?.close();
     if (store.status === "fulfilled") store.value?.close();
+  }
+
+  /** Opened for each look: whoever follows the history for hours must see a database that was replaced meanwhile. */
+  async #listEvents(query: EventQuery): Promise<VmEvent[]> {
+    const { openStoreReadOnly } = await import("../state/store.ts");
+    using history = await openStoreReadOnly(this.host, this.state);
+    return await history?.events.list(query) ?? [];
   }
 
   async #openStore(): Promise<Store> {

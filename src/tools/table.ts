@@ -30,6 +30,7 @@ const ROWS: readonly Row[] = [
   { name: "vm_configure", core: false, load: () => import("./vm/configure.ts") },
   { name: "vm_create", core: true, load: () => import("./vm/create.ts") },
   { name: "vm_delete", core: false, load: () => import("./vm/delete.ts") },
+  { name: "vm_events", core: false, load: () => import("./vm/events.ts") },
   { name: "vm_export", core: false, load: () => import("./vm/export.ts") },
   { name: "vm_forget", core: false, load: () => import("./vm/forget.ts") },
   { name: "vm_get", core: false, load: () => import("./vm/get.ts") },

@@ -52,7 +52,7 @@ export interface CallContext {
   readonly warn: (text: string) => void;
   /** The pipeline's options, for tools that wait or hand their call on. */
   readonly options: CallOptions;
-  /** Where a guest program's bytes go as they come, when the door passes them through. */
+  /** Where a guest program's bytes, or results that follow each other, go as they come; only where the door shows them. */
   readonly sinks: { stdout: ByteSink; stderr: ByteSink } | undefined;
 }
 
@@ -111,6 +111,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   frees?: boolean;
   /** Runs a guest program: its exit code is the command's, and its bytes pass through. */
   runsProgram?: boolean;
+  /** The switch with which it writes its results as they come, until the caller has enough of them. */
+  streams?: keyof S & string;
   /** Hands its call to another tool, whose own class and gates count. */
   delegates?: boolean;
   /** The field that names a host file or folder which the tool writes. */
@@ -147,6 +149,7 @@ export interface Tool {
   readonly waits: boolean;
   readonly frees: boolean;
   readonly runsProgram: boolean;
+  readonly streams: string | undefined;
   readonly delegates: boolean;
   readonly writes: string | undefined;
   /** Whether the tool can say what it would do. */
@@ -188,6 +191,7 @@ export function defineTool<
     waits: definition.waits ?? false,
     frees: definition.frees ?? false,
     runsProgram: definition.runsProgram ?? false,
+    streams: definition.streams,
     delegates: definition.delegates ?? false,
     writes: definition.writes,
     plannable: plan !== undefined,

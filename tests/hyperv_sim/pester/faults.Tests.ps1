@@ -211,5 +211,13 @@ Describe 'NAT and Windows' {
         whoami.exe /groups /fo csv /nh | Where-Object { $_ -like '*S-1-5-32-5*' } | Should -BeNullOrEmpty
         New-NetNat lab -InternalIPInterfaceAddressPrefix 10.1.0.0/24 -ErrorAction SilentlyContinue -ErrorVariable seen | Should -BeNullOrEmpty
         $seen | Should -Not -BeNullOrEmpty
+        Set-Faults @{ permission = 'hyperv_administrator' }
+        (New-VM allowed).Name | Should -Be 'allowed'
+        New-NetNat lab -InternalIPInterfaceAddressPrefix 10.1.0.0/24 -ErrorAction SilentlyContinue -ErrorVariable seen | Should -BeNullOrEmpty
+        "$($seen[0].CategoryInfo.Category)" | Should -Be 'PermissionDenied'
+        Set-Faults @{ permission = 'stale' }
+        Get-VM -ErrorAction SilentlyContinue -ErrorVariable seen
+        $seen[0].FullyQualifiedErrorId | Should -BeLike 'Unspecified,*'
+        Get-LocalGroupMember -SID S-1-5-32-578 | Should -Not -BeNullOrEmpty
     }
 }

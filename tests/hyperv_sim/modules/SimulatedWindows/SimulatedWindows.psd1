@@ -5,7 +5,7 @@
     Author = 'hvlab'
     Description = 'Commands of Windows that a control plane asks about its host.'
     PowerShellVersion = '5.1'
-    FunctionsToExport = @('Get-Service', 'Get-WindowsOptionalFeature', 'whoami.exe', 'Edit-SimulatedDocument', 'Read-SimulatedDocument', 'Test-SimulatedAdministrator')
+    FunctionsToExport = @('Get-Service', 'Get-WindowsOptionalFeature', 'Get-LocalGroupMember', 'whoami.exe', 'Edit-SimulatedDocument', 'Read-SimulatedDocument', 'Test-SimulatedAdministrator')
     CmdletsToExport = @()
     VariablesToExport = @()
     AliasesToExport = @()

@@ -77,6 +77,16 @@ function Get-WindowsOptionalFeature {
     }
 }
 
+# Who is in a group, whatever the caller's token says: a stale token's account is a member.
+function Get-LocalGroupMember {
+    [CmdletBinding()]
+    param([Parameter(Position = 0)] [string] $Group, [string] $SID)
+    $account = [pscustomobject] @{ ObjectClass = 'User'; Name = "SIMHOST\$([Environment]::UserName)"; SID = 'S-1-5-21-1-2-3-1001'; PrincipalSource = 'Local' }
+    $rights = Get-CallerRights
+    if ($SID -eq 'S-1-5-32-578' -and $rights -in 'stale', 'hyperv_administrator') { $account }
+    if ($SID -eq 'S-1-5-32-544' -and $rights -in 'full', 'hyperv_administrator') { $account }
+}
+
 # `whoami.exe /groups /fo csv /nh`: names are localised, the SIDs are not.
 function whoami.exe {
     $rights = Get-CallerRights

@@ -13,8 +13,7 @@ namespace HvlabSimulation
             string where = (cimNamespace ?? "root/cimv2").Replace('\\', '/').TrimStart('/').ToLowerInvariant();
             if (where != CimRecord.VirtualizationNamespace) return HostClasses.List(where, className);
             List<CimRecord> records = new List<CimRecord>();
-            string permission = Faults.Settings.Text("permission");
-            bool filtered = (permission.Length > 0 && permission != "full") || Faults.Settings.Text("service") == "stopped";
+            bool filtered = !Faults.MayManage || Faults.Settings.Text("service") == "stopped";
             Node host = World.Current.Document("host");
             switch (className.ToLowerInvariant())
             {

@@ -45,10 +45,19 @@ namespace HvlabSimulation
             {
                 throw Refusal.Unspecified(new ArgumentNullException("name").Message);
             }
-            string permission = faults.Text("permission");
-            if (permission.Length == 0 || permission == "full") return;
-            if (permission == "empty" && cmdlet.HidesWithoutPermission) return;
+            if (MayManage) return;
+            if (faults.Text("permission") == "empty" && cmdlet.HidesWithoutPermission) return;
             throw Refusal.Unspecified(Texts.Host("no_permission", host));
+        }
+
+        /// <summary>True for administrators and Hyper-V administrators.</summary>
+        public static bool MayManage
+        {
+            get
+            {
+                string permission = Settings.Text("permission");
+                return permission.Length == 0 || permission == "full" || permission == "hyperv_administrator";
+            }
         }
 
         /// <summary>True when the caller's rights hide every machine without an error.</summary>

@@ -20,7 +20,8 @@ export const RDMP_HEADER = {
 
 /** Value of the marker in every file seen. */
 export const RDMP_MARKER = 0x40;
-const RANGE_BYTES = 16;
+/** A range: first page frame and number of pages. */
+export const RANGE_BYTES = 16;
 /** More ranges than this are not added up: the time of an inspection must not depend on the machine's memory. */
 const COUNTED_RANGES = 2048;
 

@@ -6,3 +6,6 @@ import "./guests.ts";
 import "./sandboxes.ts";
 import "./pause.ts";
 import "./checkpoints.ts";
+import "./configure.ts";
+import "./copies.ts";
+import "./several.ts";

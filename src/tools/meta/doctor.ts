@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { EXIT_CODE_OF } from "../../base/errors.ts";
 import { Finding } from "../../contract/finding.ts";
-import { findLeftovers, inspectStateFolder } from "../../flows/host_checks.ts";
+import { findLeftovers, inspectPermissions, inspectStateFolder } from "../../flows/host_checks.ts";
 import { defineTool } from "../tool.ts";
 
 /** Checks this host and says for each finding what to do about it. */
@@ -13,10 +13,11 @@ export default defineTool({
   input: {},
   output: z.object({ healthy: z.boolean(), findings: z.array(Finding) }),
   uses: ["driver"],
-  async handle(_, { driver, host, state, signal }) {
+  async handle(_, { driver, host, state, config, signal }) {
     const findings = [
       ...await driver.diagnose(signal),
       await inspectStateFolder(host, state),
+      await inspectPermissions(host, state, config),
       await findLeftovers(driver, signal),
     ];
     return { healthy: findings.every(({ status }) => status !== "broken"), findings };

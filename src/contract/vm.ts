@@ -29,8 +29,8 @@ export type ReadinessLevel = z.infer<typeof ReadinessLevel>;
 export const StopMode = z.enum(["shutdown", "button", "save", "off"]);
 export type StopMode = z.infer<typeof StopMode>;
 
-/** The firmware that a machine begins with. */
-export const Firmware = z.enum(["bios", "uefi"]);
+/** The firmware that a machine begins with; `uefi_secure` boots only what is signed by keys that it trusts. */
+export const Firmware = z.enum(["bios", "uefi", "uefi_secure"]);
 export type Firmware = z.infer<typeof Firmware>;
 
 /** What `configure` changes; a field that is left out stays. */
@@ -57,8 +57,10 @@ export const Vm = z.object({
   cpus: z.int(),
   /** What it gets at its next start instead. */
   at_next_start: z.optional(VmChange),
-  /** Set when it boots by UEFI. */
+  /** `bios` when left out. */
   firmware: z.optional(Firmware),
+  /** Hyper-V's generation of virtual hardware: 1 boots by BIOS, 2 by UEFI. */
+  generation: z.optional(z.int()),
   /** Whether somebody else made it; its process and its disks are never removed by us. */
   adopted: z.optional(z.boolean()),
   created_at: z.optional(z.string()),
@@ -74,7 +76,7 @@ export type Vm = z.infer<typeof Vm>;
 
 /** What is known of something that hvlab left behind. */
 export const Orphan = z.object({
-  /** What it is: a sandbox whose lease or maker has ended, a folder without a readable record, a process without a VM, a killed keeper's note. */
+  /** What it is: a sandbox whose lease or maker has ended, a folder without a readable record, a process without a VM, a killed keeper's note, a VM whose making broke off. */
   kind: z.enum([
     "sandbox_expired",
     "sandbox_abandoned",
@@ -82,6 +84,7 @@ export const Orphan = z.object({
     "runtime_folder",
     "process",
     "keeper",
+    "unfinished_vm",
   ]),
   id: z.string(),
   name: z.optional(z.string()),

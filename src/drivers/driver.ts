@@ -20,6 +20,8 @@ import type {
 /** Abilities that not every driver has. A tool names the one that it needs; the pipeline answers `hv.unsupported` without it. */
 export type Feature =
   | "vms"
+  | "vms.disks"
+  | "vms.switches"
   | "images"
   | "sandboxes"
   | "templates"
@@ -63,6 +65,12 @@ export interface VmSpec {
   full_copy?: boolean;
   /** The size of a blank disk in MiB. Not together with an image that is a disk. */
   disk_size_mb?: number;
+  /** Feature `vms.disks`: a virtual disk that is there already, used where it lies. */
+  disk?: string;
+  /** Feature `vms.disks`: a virtual disk that stays as it is; the VM gets one that holds the differences. */
+  parent_disk?: string;
+  /** Feature `vms.switches`: the name of the switch that its network adapter is on. */
+  switch?: string;
   /** An image of an optical disc, used where it lies. */
   iso?: string;
   /** `bios` when left out. */
@@ -137,6 +145,8 @@ export interface ImageAbilities {
 export interface Driver {
   readonly name: string;
   readonly features: ReadonlySet<Feature>;
+  /** True when the host is a simulated one; every answer then says so. */
+  readonly simulated?: boolean;
   readonly vms: VmAbilities;
   /** Present when `features` has `sandboxes`. */
   readonly sandboxes?: SandboxAbilities;
@@ -161,6 +171,18 @@ export interface Driver {
 
   /** The ways into a VM's guest that this driver brings, best first. */
   channels(vm: Vm): GuestChannel[];
+
+  /**
+   * Waits for the guest's heartbeat as the provider sees it, where it has one; the heartbeat level is otherwise proved by
+   * asking the guest through a channel.
+   */
+  heartbeat?(id: string, signal: AbortSignal): Promise<void>;
+
+  /** Brings up what the first call would have to wait for, so that no call's limit pays for it. */
+  ready?(signal: AbortSignal): Promise<void>;
+
+  /** What the provider says of this host. Each fact that cannot be had says so by itself. */
+  hostFacts?(signal: AbortSignal): Promise<Record<string, unknown>>;
 
   /** Whether the guest has reported a crash; `undefined` while it has not. */
   crash(id: string, signal: AbortSignal): Promise<{ reason: string } | undefined>;

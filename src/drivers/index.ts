@@ -25,6 +25,7 @@ export interface DriverOptions {
 
 const DRIVERS: ReadonlyMap<string, (options: DriverOptions) => Promise<Driver>> = new Map([
   ["qemu", async (options) => (await import("./qemu/driver.ts")).openQemuDriver(options)],
+  ["hyperv", async (options) => (await import("./hyperv/driver.ts")).openHyperVDriver(options)],
 ]);
 
 /** The names that `--driver` takes. */
@@ -32,7 +33,7 @@ export const DRIVER_NAMES: readonly string[] = [...DRIVERS.keys()];
 
 /** Opens the named driver, or this host's default. Touches nothing on the host by itself. */
 export async function openDriver(name: string | undefined, options: DriverOptions): Promise<Driver> {
-  const wanted = name ?? "qemu";
+  const wanted = name ?? (options.host.os === "windows" ? "hyperv" : "qemu");
   const open = DRIVERS.get(wanted);
   if (open !== undefined) return await open(options);
   const near = suggest(wanted, DRIVER_NAMES);

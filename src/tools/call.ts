@@ -25,6 +25,7 @@ export class Pipeline implements Dispatcher {
   async call(request: CallRequest, surroundings: CallSurroundings): Promise<CallAnswer> {
     const tool = await this.#session.catalogue.load(request.tool);
     const prepared = tool.prepare(request.args);
+    await this.#makeReady(tool, surroundings.signal);
     const deadline = startDeadline(this.#session.host.clock, limitOf(request), surroundings.signal);
     let handedOver = false;
     try {
@@ -124,7 +125,14 @@ export class Pipeline implements Dispatcher {
     for (const [name, value] of Object.entries(asked)) {
       Object.defineProperty(context, name, { enumerable: value !== undefined });
     }
-    return { tool, prepared, context, vms, relay, warnings };
+    return {
+      tool,
+      prepared: driver?.simulated ? markSimulated(prepared) : prepared,
+      context,
+      vms,
+      relay,
+      warnings,
+    };
   }
 
   /**
@@ -144,6 +152,15 @@ export class Pipeline implements Dispatcher {
     const failed = targets.find(({ error }) => error !== undefined);
     if (failed?.error !== undefined && (targets.length === 1 || tool.class === "D")) throw failed.error;
     return targets;
+  }
+
+  /** Lets the driver come up before the call's own time begins. */
+  async #makeReady(tool: Tool, signal: AbortSignal): Promise<void> {
+    if (tool.feature === undefined || !usesDriver(tool)) return;
+    const driver = await this.#session.driver();
+    if (driver.ready === undefined || !driver.features.has(tool.feature)) return;
+    using unlimited = startDeadline(this.#session.host.clock, undefined, signal);
+    await driver.ready(unlimited.signal);
   }
 
   /** The answer that the idempotency key stands for already. */
@@ -190,6 +207,15 @@ export class Pipeline implements Dispatcher {
 
 function usesDriver({ uses }: Tool): boolean {
   return uses.includes("driver") || uses.includes("vm") || uses.includes("targets");
+}
+
+/** What a simulated host answers must never pass for a real host's. */
+function markSimulated(prepared: PreparedCall): PreparedCall {
+  return {
+    args: prepared.args,
+    run: async (context) => ({ ...await prepared.run(context), simulated: true }),
+    plan: (context) => prepared.plan(context),
+  };
 }
 
 /** Runs a reading call: no record, no audit line. */

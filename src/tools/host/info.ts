@@ -17,10 +17,13 @@ export default defineTool({
     memory_mb: z.int(),
     driver: z.string(),
     features: z.array(z.string()),
+    /** What the driver's provider says of this host, where it has one. */
+    provider: z.optional(z.record(z.string(), z.unknown())),
   }),
   uses: ["driver"],
-  handle: (_, { host, driver }) =>
-    Promise.resolve({
+  async handle(_, { host, driver, signal }) {
+    const provider = await driver.hostFacts?.(signal);
+    return {
       hostname: host.machine.hostname(),
       os: host.os,
       os_release: host.machine.osRelease(),
@@ -29,5 +32,7 @@ export default defineTool({
       memory_mb: host.machine.memory().total_mb,
       driver: driver.name,
       features: [...driver.features].sort(),
-    }),
+      ...(provider === undefined ? {} : { provider }),
+    };
+  },
 });

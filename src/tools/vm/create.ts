@@ -5,6 +5,7 @@ import { Path } from "../../contract/path.ts";
 import { Firmware, Vm } from "../../contract/vm.ts";
 import { readKernelWish } from "../../flows/kernel_wish.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
+import { needFeature, readFirmware } from "../../flows/machine_wish.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a lasting VM from an image, a blank disk with a disc, or a kernel; it is off until it is started. */
@@ -21,7 +22,11 @@ export default defineTool({
     full_copy: z.optional(z.boolean()),
     disk_size_mb: z.optional(DiskSizeMb),
     iso: z.optional(Path),
+    disk: z.optional(Path),
+    parent_disk: z.optional(Path),
+    switch: z.optional(z.string().check(z.minLength(1), z.maxLength(255))),
     firmware: z.optional(Firmware),
+    generation: z.optional(z.int().check(z.minimum(1), z.maximum(2))),
     network: z._default(z.boolean(), true),
     kernel: z.optional(Path),
     initrd: z.optional(Path),
@@ -40,7 +45,10 @@ export default defineTool({
     const { driver, config, signal } = context;
     const size = { memory_mb: memory_mb ?? config.defaults.memory_mb, cpus: cpus ?? config.defaults.cpus };
     await checkMachineLimits(driver, config.limits, size, signal);
-    const { image, full_copy, disk_size_mb, iso, firmware } = given;
+    const { image, full_copy, disk_size_mb, iso, disk, parent_disk, switch: network_switch } = given;
+    const firmware = readFirmware(given);
+    if (disk !== undefined || parent_disk !== undefined) needFeature(driver, "vms.disks", "--disk-size");
+    if (network_switch !== undefined) needFeature(driver, "vms.switches", "--network");
     const spec = {
       name,
       ...size,
@@ -48,6 +56,9 @@ export default defineTool({
       ...(full_copy === undefined ? {} : { full_copy }),
       ...(disk_size_mb === undefined ? {} : { disk_size_mb }),
       ...(iso === undefined ? {} : { iso }),
+      ...(disk === undefined ? {} : { disk }),
+      ...(parent_disk === undefined ? {} : { parent_disk }),
+      ...(network_switch === undefined ? {} : { switch: network_switch }),
       ...(firmware === undefined ? {} : { firmware }),
       ...(network ? {} : { network }),
       ...readKernelWish({ kernel, initrd, append, modules }),

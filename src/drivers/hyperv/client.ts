@@ -1,0 +1,178 @@
+/** The operations with their types: what goes in, and what the answer must look like. */
+
+import * as z from "zod/mini";
+import { uuidOf } from "../../base/ids.ts";
+import type { Host } from "../../host/host.ts";
+import type { Arguments } from "./frames.ts";
+import { CheckpointFacts, MachineAnswer, type MachineFacts, readAnswer } from "./map.ts";
+import type { OperationName } from "./operations.ts";
+import type { SidecarFacts } from "./probe.ts";
+import { Sidecar, type SidecarScope } from "./sidecar.ts";
+
+const Listing = z.object({
+  machines: z.array(z.record(z.string(), z.unknown())),
+  warnings: z.array(z.string()),
+});
+const Disks = z.object({
+  disks: z.array(z.object({ path: z.string(), size_bytes: z.nullable(z.string()) })),
+  root: z.string(),
+  machine: MachineAnswer.shape.machine,
+});
+const Removal = z.object({ name: z.string(), files: z.array(z.string()), warnings: z.array(z.string()) });
+const Folders = z.object({
+  folders: z.array(
+    z.object({ name: z.string(), path: z.string(), size_bytes: z.string(), created: z.nullable(z.string()) }),
+  ),
+});
+const CheckpointListing = z.object({
+  checkpoints: z.array(CheckpointFacts),
+  machine: MachineAnswer.shape.machine,
+});
+
+/** What a VM is made of, as the operation takes it. */
+export interface MachineParts {
+  passing: string;
+  name: string;
+  generation: 1 | 2;
+  memory_bytes: number;
+  cpus: number;
+  notes: string;
+  final_notes: string;
+  disk_bytes: number | null;
+  disk: string | null;
+  parent_disk: string | null;
+  iso: string | null;
+  switch: string | null;
+  network: boolean;
+}
+
+/** Hyper-V on this host through one sidecar. */
+export class HyperV {
+  readonly host: Host;
+  readonly #sidecar: Sidecar;
+
+  constructor(host: Host) {
+    this.host = host;
+    this.#sidecar = new Sidecar(host);
+  }
+
+  facts(signal: AbortSignal): Promise<SidecarFacts> {
+    return this.#sidecar.facts(signal);
+  }
+
+  close(): Promise<void> {
+    return this.#sidecar.close();
+  }
+
+  /** Every VM; rows that cannot be read become warnings and hide no other. */
+  async listMachines(signal: AbortSignal): Promise<{ machines: MachineFacts[]; warnings: string[] }> {
+    const { machines: rows, warnings } = await this.#ask(Listing, "list_machines", {}, { signal });
+    const machines: MachineFacts[] = [];
+    for (const row of rows) {
+      const machine = MachineAnswer.shape.machine.safeParse(row);
+      if (machine.success) machines.push(machine.data);
+      else warnings.push(`A VM could not be read: ${JSON.stringify(row.name ?? row.id ?? null)}`);
+    }
+    return { machines, warnings };
+  }
+
+  getMachine(id: string, signal: AbortSignal): Promise<MachineFacts> {
+    return this.#machine("get_machine", { vm: uuidOf(id) }, { signal });
+  }
+
+  /** An operation on one VM that answers with the VM as it is afterwards. */
+  changeMachine(
+    operation: OperationName,
+    id: string,
+    args: Arguments,
+    scope: SidecarScope,
+  ): Promise<MachineFacts> {
+    return this.#machine(operation, { vm: uuidOf(id), ...args }, scope);
+  }
+
+  makeMachine(
+    { memory_bytes, disk_bytes, ...parts }: MachineParts,
+    scope: SidecarScope,
+  ): Promise<MachineFacts> {
+    const disk = disk_bytes === null ? null : String(disk_bytes);
+    const args = { ...parts, memory_bytes: String(memory_bytes), disk_bytes: disk };
+    return this.#machine("make_machine", args, scope);
+  }
+
+  /** Takes back what a making has made. Answers what is left all the same. */
+  async takeBack(passing: string, scope: SidecarScope): Promise<string[]> {
+    const answer = z.object({ left: z.array(z.string()) });
+    return (await this.#ask(answer, "take_back_machine", { passing }, scope)).left;
+  }
+
+  async askShutdown(id: string, scope: SidecarScope): Promise<boolean> {
+    const answer = z.object({ asked: z.boolean() });
+    return (await this.#ask(answer, "ask_shutdown", { vm: uuidOf(id) }, scope)).asked;
+  }
+
+  disks(id: string, signal: AbortSignal): Promise<z.infer<typeof Disks>> {
+    return this.#ask(Disks, "machine_disks", { vm: uuidOf(id) }, { signal });
+  }
+
+  /** Removes a VM; with a folder of ours, what lies in it too. */
+  removeMachine(
+    id: string,
+    folder: string | undefined,
+    scope: SidecarScope,
+  ): Promise<z.infer<typeof Removal>> {
+    return this.#ask(Removal, "remove_machine", { vm: uuidOf(id), folder: folder ?? null }, scope);
+  }
+
+  async ownFolders(signal: AbortSignal): Promise<z.infer<typeof Folders>["folders"]> {
+    return (await this.#ask(Folders, "own_folders", {}, { signal })).folders;
+  }
+
+  removeStrayFolder(folder: string, scope: SidecarScope): Promise<{ files: string[]; removed: boolean }> {
+    const answer = z.object({ files: z.array(z.string()), removed: z.boolean() });
+    return this.#ask(answer, "remove_stray_folder", { folder }, scope);
+  }
+
+  checkpoints(id: string, signal: AbortSignal): Promise<z.infer<typeof CheckpointListing>> {
+    return this.#ask(CheckpointListing, "list_checkpoints", { vm: uuidOf(id) }, { signal });
+  }
+
+  /** An operation that answers with one checkpoint. */
+  async changeCheckpoint(
+    operation: OperationName,
+    id: string,
+    args: Arguments,
+    scope: SidecarScope,
+  ): Promise<CheckpointFacts> {
+    const answer = z.object({ checkpoint: CheckpointFacts });
+    return (await this.#ask(answer, operation, { vm: uuidOf(id), ...args }, scope)).checkpoint;
+  }
+
+  async exportCheckpoint(
+    id: string,
+    checkpoint: string,
+    folder: string,
+    scope: SidecarScope,
+  ): Promise<string[]> {
+    const answer = z.object({ files: z.array(z.string()) });
+    const args = { vm: uuidOf(id), checkpoint: uuidOf(checkpoint), folder };
+    return (await this.#ask(answer, "export_checkpoint", args, scope)).files;
+  }
+
+  /** Facts of the host; each says by itself that it could not be had. */
+  hostFacts(signal: AbortSignal): Promise<Record<string, unknown>> {
+    return this.#ask(z.record(z.string(), z.unknown()), "host_facts", {}, { signal });
+  }
+
+  async #machine(operation: OperationName, args: Arguments, scope: SidecarScope): Promise<MachineFacts> {
+    return (await this.#ask(MachineAnswer, operation, args, scope)).machine;
+  }
+
+  async #ask<T extends z.ZodMiniType>(
+    schema: T,
+    operation: OperationName,
+    args: Arguments,
+    scope: SidecarScope,
+  ): Promise<z.output<T>> {
+    return readAnswer(schema, await this.#sidecar.call(operation, args, scope), operation);
+  }
+}

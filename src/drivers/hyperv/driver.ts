@@ -1,0 +1,128 @@
+/** The Hyper-V driver: the machines of this Windows host, through PowerShell's own cmdlets. */
+
+import { HvError } from "../../base/errors.ts";
+import { joinPath } from "../../base/paths.ts";
+import type { Loss } from "../../contract/plan.ts";
+import type { Removed } from "../../contract/vm.ts";
+import type { Host } from "../../host/host.ts";
+import type { StateFolder } from "../../state/layout.ts";
+import type { CallScope, Driver, Feature, VmAbilities } from "../driver.ts";
+import { openCheckpoints } from "./checkpoints.ts";
+import { HyperV } from "./client.ts";
+import { configureVm, renameVm } from "./configure.ts";
+import { diagnose } from "./diagnose.ts";
+import { makeVm } from "./making.ts";
+import { vmOf } from "./map.ts";
+import { findOrphans, removeOrphan } from "./orphans.ts";
+import { simulatedWorld } from "./simulation.ts";
+import { stopVm } from "./stopping.ts";
+import { readTag } from "./tag.ts";
+
+/** What the driver works with. */
+export interface HyperVContext {
+  readonly host: Host;
+  readonly state: StateFolder;
+}
+
+/** Between two looks at a guest that boots. */
+const LOOK_AGAIN_MS = 200;
+
+/** Opens the driver. PowerShell starts with the first call that needs it. */
+export function openHyperVDriver({ host, state }: HyperVContext): Driver {
+  const hyperv = new HyperV(host);
+  const simulated = simulatedWorld(host) !== undefined;
+
+  const remove = async (id: string, scope: CallScope): Promise<Removed> => {
+    const { notes, name } = await hyperv.getMachine(id, scope.signal);
+    const { files, warnings } = await hyperv.removeMachine(id, readTag(notes)?.key, scope);
+    return { id, name, removed: true, files, ...(warnings.length === 0 ? {} : { warnings }) };
+  };
+
+  const vms: VmAbilities = {
+    async list(signal) {
+      const { machines, warnings } = await hyperv.listMachines(signal);
+      return { vms: machines.map((machine) => vmOf(machine, simulated)), warnings };
+    },
+    get: async (id, signal) => vmOf(await hyperv.getMachine(id, signal), simulated),
+    create: (spec, scope) => makeVm(hyperv, state, spec, scope),
+    async start(id, scope) {
+      await hyperv.changeMachine("start_machine", id, {}, scope);
+    },
+    stop: (id, mode, scope) => stopVm(hyperv, id, mode, scope),
+    losses: (id, signal) => lossesOf(hyperv, id, signal),
+    remove,
+    orphans: (signal) => findOrphans(hyperv, signal),
+    removeOrphan: (orphan, scope) => removeOrphan(hyperv, orphan, scope),
+  };
+
+  return {
+    name: "hyperv",
+    features: new Set<Feature>([
+      "vms",
+      "vms.disks",
+      "vms.switches",
+      "pause",
+      "configure",
+      "checkpoints",
+      "checkpoints.memory",
+    ]),
+    ...(simulated ? { simulated } : {}),
+    vms,
+    checkpoints: openCheckpoints(hyperv),
+    pause: {
+      async pause(id, scope) {
+        await hyperv.changeMachine("pause_machine", id, {}, scope);
+      },
+      async resume(id, scope) {
+        await hyperv.changeMachine("resume_machine", id, {}, scope);
+      },
+    },
+    configure: {
+      configure: (id, change, scope) => configureVm(hyperv, id, change, scope),
+      rename: (id, name, scope) => renameVm(hyperv, state, id, name, scope),
+    },
+    channels: () => [],
+    crash: () => Promise.resolve(undefined),
+    heartbeat: (id, signal) => awaitHeartbeat(hyperv, id, signal),
+    hostFacts: async (signal) => ({ ...await hyperv.facts(signal), ...await hyperv.hostFacts(signal) }),
+    ready: async (signal) => {
+      await hyperv.facts(signal);
+    },
+    diagnose: (signal) => diagnose(hyperv, signal),
+    close: () => hyperv.close(),
+  };
+}
+
+/** Waits until the guest's heartbeat is seen; a state without one is left to whoever looks at the machine meanwhile. */
+async function awaitHeartbeat(hyperv: HyperV, id: string, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { heartbeat } = await hyperv.getMachine(id, signal);
+    if (heartbeat.startsWith("Ok")) return;
+    if (heartbeat === "Disabled") {
+      throw new HvError("hv.unsupported", "The VM's heartbeat service is turned off", {
+        hint: "Turn it on with Enable-VMIntegrationService, or wait for running",
+        context: { vm: id, heartbeat },
+      });
+    }
+    await hyperv.host.clock.sleep(LOOK_AGAIN_MS, signal);
+  }
+}
+
+/** What a removal would take: the configuration, the checkpoints, and the disks in the VM's own folder. */
+async function lossesOf(hyperv: HyperV, id: string, signal: AbortSignal): Promise<Loss[]> {
+  const { disks, root, machine } = await hyperv.disks(id, signal);
+  const tag = readTag(machine.notes);
+  const own = tag === undefined ? undefined : joinPath(root, tag.key);
+  const { checkpoints } = await hyperv.checkpoints(id, signal);
+  const losses: Loss[] = [{ what: "the VM's configuration" }];
+  for (const { name } of checkpoints) losses.push({ what: `the checkpoint "${name}"` });
+  for (const { path, size_bytes } of disks) {
+    const lost = own !== undefined && path.startsWith(own);
+    losses.push({
+      what: lost ? "disk" : "nothing of this disk: it lies outside the VM's own folder and stays",
+      path,
+      ...(lost && size_bytes !== null ? { size_bytes: Number(size_bytes) } : {}),
+    });
+  }
+  return losses;
+}

@@ -1,0 +1,112 @@
+/** Making a VM: whole or not at all. */
+
+import { startDeadline } from "../../base/deadline.ts";
+import { HvError, toHvError } from "../../base/errors.ts";
+import type { StateFolder } from "../../state/layout.ts";
+import type { CallScope, VmSpec } from "../driver.ts";
+import type { HyperV, MachineParts } from "./client.ts";
+import { refuseTakenName, takeNames } from "./names.ts";
+import { writeTag } from "./tag.ts";
+
+const BYTES_PER_MIB = 1024 * 1024;
+/** Taking back has a budget of its own: the call's may be used up. */
+const TAKE_BACK_LIMIT_MS = 30_000;
+/** Hyper-V gives memory in steps of 2 MiB, and no machine less than 32. */
+const MEMORY_STEP_MB = 2;
+const LEAST_MEMORY_MB = 32;
+
+/** Makes a VM that is off and answers its id. What a failure has made by then is taken back before the answer. */
+export async function makeVm(
+  hyperv: HyperV,
+  state: StateFolder,
+  spec: VmSpec,
+  scope: CallScope,
+): Promise<string> {
+  refuseUnfit(spec);
+  using _names = await takeNames(hyperv, state, scope.signal);
+  await refuseTakenName(hyperv, spec.name, scope.signal);
+  const passing = `hvlab-${crypto.randomUUID()}`;
+  try {
+    const machine = await hyperv.makeMachine(partsOf(hyperv, spec, passing), scope);
+    return `vm-${machine.id}`;
+  } catch (error) {
+    throw await takeBack(hyperv, passing, toHvError(error));
+  }
+}
+
+function partsOf({ host }: HyperV, spec: VmSpec, passing: string): MachineParts {
+  const created_at = new Date(host.clock.now()).toISOString();
+  return {
+    passing,
+    name: spec.name,
+    generation: spec.firmware === "bios" ? 1 : 2,
+    memory_bytes: spec.memory_mb * BYTES_PER_MIB,
+    cpus: spec.cpus,
+    notes: writeTag({ key: passing, created_at, making: true }),
+    final_notes: writeTag({ key: passing, created_at, making: false }),
+    disk_bytes: spec.disk_size_mb === undefined ? null : spec.disk_size_mb * BYTES_PER_MIB,
+    disk: spec.disk ?? null,
+    parent_disk: spec.parent_disk ?? null,
+    iso: spec.iso ?? null,
+    switch: spec.switch ?? null,
+    network: spec.network ?? true,
+  };
+}
+
+/** Takes back what the call has made, and says what is left of it. */
+async function takeBack(hyperv: HyperV, passing: string, failure: HvError): Promise<HvError> {
+  using limit = startDeadline(hyperv.host.clock, TAKE_BACK_LIMIT_MS);
+  try {
+    const left = await hyperv.takeBack(passing, limit);
+    if (left.length > 0) return failure.withContext({ left_over: left, key: passing });
+    if (failure.code !== "hv.outcome_unknown") return failure.withContext({ left_over: [] });
+    return new HvError(
+      "hv.unavailable",
+      "The sidecar ended while the VM was made; what there was is gone again",
+      {
+        hint: "Try again",
+        context: { ...failure.context, left_over: [] },
+        cause: failure,
+      },
+    );
+  } catch (error) {
+    return failure.withContext({ left_over: "unknown", key: passing, take_back: toHvError(error).message });
+  }
+}
+
+function refuseUnfit(spec: VmSpec): void {
+  const refuse = (code: "hv.usage" | "hv.unsupported", message: string, hint: string): never => {
+    throw new HvError(code, message, { hint, context: { name: spec.name, driver: "hyperv" } });
+  };
+  if (spec.image !== undefined || spec.full_copy !== undefined) {
+    refuse(
+      "hv.unsupported",
+      "Hyper-V makes no VM from an image of hvlab",
+      "Give --disk-size, --disk or --parent-disk",
+    );
+  }
+  if (spec.kernel !== undefined) {
+    refuse("hv.unsupported", "Hyper-V starts no kernel file", "Give it a disk that boots");
+  }
+  const disks = [spec.disk_size_mb, spec.disk, spec.parent_disk].filter((disk) => disk !== undefined);
+  if (disks.length > 1) {
+    refuse("hv.usage", "A VM starts with one disk", "Give one of --disk-size, --disk and --parent-disk");
+  }
+  if (disks.length === 0 && spec.iso === undefined) {
+    refuse(
+      "hv.usage",
+      "A VM needs something to start from",
+      "Give --disk-size, --disk, --parent-disk or --iso",
+    );
+  }
+  if (spec.switch !== undefined && spec.network === false) {
+    refuse("hv.usage", "A VM without a network is on no switch", "Leave --switch or --no-network out");
+  }
+  if (spec.memory_mb % MEMORY_STEP_MB !== 0 || spec.memory_mb < LEAST_MEMORY_MB) {
+    refuse(
+      "hv.usage",
+      `Hyper-V gives no VM ${spec.memory_mb} MiB: wanted an even number from ${LEAST_MEMORY_MB}`,
+      "Change --memory",
+    );
+  }
+}

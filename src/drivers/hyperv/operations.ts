@@ -1,0 +1,50 @@
+/** The operations of the sidecar: the only names that it dispatches, and what may be done when one is cut off. */
+
+/** What is known of an operation before it runs. */
+export interface Operation {
+  /** The function in `ps/*.ps1`. */
+  readonly function: string;
+  /** A read changes nothing and may be sent again; a change never is. */
+  readonly kind: "read" | "change";
+  /** How long it may take once it has begun, in seconds. Without one the call's own limit alone holds. */
+  readonly limit_s?: number;
+}
+
+const READ_LIMIT_S = 60;
+
+/** Every operation by name. */
+export const OPERATIONS = {
+  probe: { function: "Test-Sidecar", kind: "read", limit_s: 30 },
+  host_facts: { function: "Get-HostFacts", kind: "read", limit_s: READ_LIMIT_S },
+  list_machines: { function: "Get-Machines", kind: "read", limit_s: READ_LIMIT_S },
+  get_machine: { function: "Get-Machine", kind: "read", limit_s: READ_LIMIT_S },
+  machine_disks: { function: "Get-MachineDisks", kind: "read", limit_s: READ_LIMIT_S },
+  own_folders: { function: "Get-OwnFolders", kind: "read", limit_s: READ_LIMIT_S },
+  list_checkpoints: { function: "Get-Checkpoints", kind: "read", limit_s: READ_LIMIT_S },
+  make_machine: { function: "New-Machine", kind: "change" },
+  take_back_machine: { function: "Remove-Unfinished", kind: "change" },
+  start_machine: { function: "Start-Machine", kind: "change" },
+  ask_shutdown: { function: "Request-Shutdown", kind: "change", limit_s: READ_LIMIT_S },
+  stop_machine: { function: "Stop-Machine", kind: "change" },
+  pause_machine: { function: "Suspend-Machine", kind: "change" },
+  resume_machine: { function: "Resume-Machine", kind: "change" },
+  rename_machine: { function: "Rename-Machine", kind: "change" },
+  set_machine: { function: "Set-Machine", kind: "change" },
+  remove_machine: { function: "Remove-Machine", kind: "change" },
+  remove_stray_folder: { function: "Remove-StrayFolder", kind: "change" },
+  make_checkpoint: { function: "New-Checkpoint", kind: "change" },
+  reset_checkpoint_type: { function: "Reset-CheckpointType", kind: "change" },
+  restore_checkpoint: { function: "Restore-Checkpoint", kind: "change" },
+  remove_checkpoint: { function: "Remove-Checkpoint", kind: "change" },
+  rename_checkpoint: { function: "Rename-Checkpoint", kind: "change" },
+  export_checkpoint: { function: "Export-Checkpoint", kind: "change" },
+} as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof OPERATIONS;
+
+/** The names and functions as the loop is told them. */
+export function operationFunctions(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(OPERATIONS).map(([name, operation]) => [name, operation.function]),
+  );
+}

@@ -1,0 +1,103 @@
+# The loop of the sidecar. Requests come as lines of JSON; each runs in a runspace of the pool and answers with frames:
+# a line that begins with the mark and the request's id. Whatever else stands on standard output is not ours.
+param($reader)
+
+$ErrorActionPreference = 'Stop'
+$ProgressPreference = 'SilentlyContinue'
+
+# Windows PowerShell started by PowerShell 7 inherits its module path and then finds the wrong core modules.
+if ($PSVersionTable.PSVersion.Major -lt 6) {
+    $env:PSModulePath = "$PSHOME\Modules;$env:ProgramFiles\WindowsPowerShell\Modules;" + [Environment]::GetEnvironmentVariable('PSModulePath', 'Machine')
+}
+
+$hello = ConvertFrom-Json -InputObject $reader.ReadLine()
+$shared = [hashtable]::Synchronized(@{
+    Output = [IO.Stream]::Synchronized([Console]::OpenStandardOutput())
+    Library = $hello.library
+    Modules = $hello.modules
+    Replied = [hashtable]::Synchronized(@{})
+    Server = @{}
+    Restored = @()
+    Imported = 0
+})
+
+# A frame goes out in one write, so that nobody's text gets into the middle of it; the line end before it closes whatever half
+# line stands there.
+function Write-Frame([string] $id, $frame) {
+    $bytes = [Text.Encoding]::UTF8.GetBytes("`n#hvlab $id " + (ConvertTo-Json -InputObject $frame -Depth 10 -Compress) + "`n")
+    $shared.Output.Write($bytes, 0, $bytes.Length)
+    $shared.Output.Flush()
+}
+
+# Texts come with a mark before them: without it ConvertFrom-Json would make dates of those that look like one.
+function ConvertTo-Argument($value) {
+    if ($value -is [string]) { return $value.Substring(1) }
+    if ($value -is [array]) { return , @($value | ForEach-Object { ConvertTo-Argument $_ }) }
+    $value
+}
+
+function Start-Request($request) {
+    $id = [string] $request.id
+    $function = $operations[[string] $request.call]
+    if (-not $function) {
+        Write-Frame $id @{ kind = 'error'; phase = 'dispatch'; error = @{ message = 'There is no such operation'; id = 'UnknownOperation' } }
+        return
+    }
+    $arguments = @{}
+    foreach ($property in $request.arguments.PSObject.Properties) { $arguments[$property.Name] = ConvertTo-Argument $property.Value }
+    $shell = [PowerShell]::Create()
+    $shell.RunspacePool = $pool
+    [void] $shell.AddScript($hello.worker).AddArgument($shared).AddArgument($id).AddArgument($function).AddArgument($arguments)
+    $open[$id] = @{ Shell = $shell; Handle = $shell.BeginInvoke(); Stopping = $false }
+}
+
+# Forwards progress, and clears away what has ended. A call that ended without a reply was stopped.
+function Update-Requests {
+    foreach ($id in @($open.Keys)) {
+        $call = $open[$id]
+        $records = @($call.Shell.Streams.Progress.ReadAll())
+        if ($records.Count -and -not $shared.Replied.ContainsKey($id)) {
+            $record = $records[-1]
+            Write-Frame $id @{ kind = 'progress'; activity = [string] $record.Activity; percent = [int] $record.PercentComplete }
+        }
+        if (-not $call.Handle.IsCompleted) { continue }
+        if (-not $shared.Replied.ContainsKey($id)) {
+            $reason = $call.Shell.InvocationStateInfo.Reason
+            Write-Frame $id @{ kind = 'stopped'; reason = $(if ($reason) { $reason.Message } else { '' }) }
+        }
+        $shared.Replied.Remove($id)
+        $call.Shell.Dispose()
+        $open.Remove($id)
+    }
+}
+
+$operations = @{}
+foreach ($property in $hello.operations.PSObject.Properties) { $operations[$property.Name] = $property.Value }
+$open = @{}
+$pool = [Management.Automation.Runspaces.RunspaceFactory]::CreateRunspacePool(1, [int] $hello.workers)
+$pool.Open()
+Write-Frame ([string] $hello.id) @{ kind = 'result'; value = @{ process = $PID; version = $PSVersionTable.PSVersion.ToString() } }
+
+$line = $reader.ReadLineAsync()
+while ($true) {
+    if ($open.Count -eq 0) { [void] $line.Wait() } else { [void] $line.Wait(30) }
+    if ($line.IsCompleted) {
+        $text = $line.Result
+        # The end of our input: whoever started us has gone.
+        if ($null -eq $text) { break }
+        $line = $reader.ReadLineAsync()
+        if ($text) {
+            $request = ConvertFrom-Json -InputObject $text
+            if ($request.PSObject.Properties['cancel']) {
+                $call = $open[[string] $request.cancel]
+                if ($call -and -not $call.Stopping) {
+                    $call.Stopping = $true
+                    [void] $call.Shell.BeginStop($null, $null)
+                }
+            }
+            else { Start-Request $request }
+        }
+    }
+    Update-Requests
+}
+[Environment]::Exit(0)

@@ -1,0 +1,20 @@
+/** The PowerShell source of the sidecar. It is fixed text: nothing in it is ever made from a value. */
+
+import bootstrap from "./ps/bootstrap.ps1" with { type: "text" };
+import checkpoints from "./ps/checkpoints.ps1" with { type: "text" };
+import creation from "./ps/creation.ps1" with { type: "text" };
+import host from "./ps/host.ps1" with { type: "text" };
+import library from "./ps/library.ps1" with { type: "text" };
+import loop from "./ps/loop.ps1" with { type: "text" };
+import machines from "./ps/machines.ps1" with { type: "text" };
+import rights from "./ps/rights.ps1" with { type: "text" };
+import worker from "./ps/worker.ps1" with { type: "text" };
+
+/** What the program is started with; it reads the loop from its input. */
+export const BOOTSTRAP = bootstrap;
+/** The loop that reads requests. */
+export const LOOP = loop;
+/** What runs one request in a runspace. */
+export const WORKER = worker;
+/** All functions that the runspaces have. */
+export const LIBRARY = [library, rights, machines, creation, checkpoints, host].join("\n");

@@ -9,7 +9,7 @@ export interface SpawnOptions {
   logFile: string;
   /** Ends the program with ours, even when ours is killed: it is started under `setpriv --pdeathsig KILL`. */
   tiedToUs?: boolean;
-  /** Variables that it gets beside {@link PASSED_ON}, where they are set and may be read. */
+  /** Variables that it gets beside PATH, HOME and TMPDIR, where they are set. */
   passOn?: readonly string[];
 }
 

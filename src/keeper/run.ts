@@ -1,6 +1,7 @@
 /** `hvlab keeper`: the one background process of a state folder, from its lock to its end. */
 
 import { HvError, toHvError } from "../base/errors.ts";
+import { nameOf } from "../base/paths.ts";
 import { VERSION } from "../base/version.ts";
 import type { Config } from "../config/config.ts";
 import type { BackgroundWork } from "../drivers/background_abilities.ts";
@@ -9,9 +10,11 @@ import { openDriver } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
 import type { Lock } from "../host/locks.ts";
 import { workIn } from "../host/runtime.ts";
+import { watchFolder } from "../host/watch.ts";
 import { becomeKeeper, forgetKeeperWish, readKeeperWish, wantKeeper } from "../state/keeper_mark.ts";
 import type { StateFolder } from "../state/layout.ts";
 import { openStore, openStoreReadOnly } from "../state/store.ts";
+import { Alarm } from "./alarm.ts";
 import { KeeperJournal } from "./journal.ts";
 import { KeeperLog } from "./log.ts";
 import { keepWhileNeeded } from "./loop.ts";
@@ -76,27 +79,29 @@ async function keepUnderLock(
   const { host, state } = options;
   using _lock = lock;
   const driver = await openDriverOf(options);
-  let hasChanged = false;
+  const alarm = new Alarm();
   const warn = (text: string): void => void log.write(text);
   const journal = new KeeperJournal(doorOf(host, state), warn);
-  const work = driver.background?.(journal, () => hasChanged = true);
+  const changed = (): void => alarm.ring();
+  const work = driver.background?.(journal, changed);
   try {
     if (work === undefined) {
       await forgetKeeperWish(host, state);
       return false;
     }
     await log.write(`begins as process ${host.machine.processId()}, hvlab ${VERSION}`);
+    await using _watch = watchFolder(
+      state.keeper,
+      (path) => nameOf(path) === nameOf(state.keeperWish),
+      changed,
+    );
     await keepWhileNeeded({
       clock: host.clock,
       work,
       journal,
       scope: { signal, warn, progress: () => {} },
       readNote: () => readKeeperWish(host, state),
-      hasChanged: () => {
-        const was = hasChanged;
-        hasChanged = false;
-        return was;
-      },
+      alarm,
     });
     return await giveUp(options, lock, log, work);
   } finally {

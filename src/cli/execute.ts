@@ -8,7 +8,6 @@ import type { CallAnswer, CallSurroundings, Catalogue } from "../tools/dispatch.
 import { Session } from "../tools/session.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ParsedCall } from "./arguments.ts";
-import { askForName, canAsk } from "./confirm.ts";
 import {
   brokenOffCodeOf,
   exitCodeOf,
@@ -24,7 +23,6 @@ import { ProgressLine } from "./progress.ts";
 import { renderObject } from "./render.ts";
 import type { Screen } from "./screen.ts";
 import { findStateFolder, findUnusedStateFolder, loadSettings, type Surroundings } from "./surroundings.ts";
-import { waitForOperation } from "./wait_for_operation.ts";
 import type { Host } from "../host/host.ts";
 
 /** A call that has been read off the command line. */
@@ -52,7 +50,7 @@ const USES_STATE: ReadonlySet<string> = new Set([
 export async function execute(execution: Execution): Promise<number> {
   const { screen, tool, call, host } = execution;
   const rules: ExitRules = { runsProgram: tool.runsProgram, bisect: call.args.bisect === true };
-  using interrupts = watchInterrupts(host.terminal);
+  using interrupts = watchInterrupts(tool.instant ? undefined : host.terminal);
   const streams = tool.streams !== undefined && call.args[tool.streams] === true;
   const output = new CallOutput(execution, interrupts, (tool.runsProgram || streams) && !screen.json);
   try {
@@ -119,12 +117,16 @@ async function dispatch(
   try {
     answer = await pipeline.call(request, around);
   } catch (error) {
-    if (!(error instanceof HvError) || error.code !== "hv.plan_required" || !canAsk(screen)) throw error;
+    if (!(error instanceof HvError) || error.code !== "hv.plan_required") throw error;
+    const { askForName, canAsk } = await import("./confirm.ts");
+    if (!canAsk(screen)) throw error;
     const plan = await pipeline.plan(tool.name, call.args, signal);
     const confirm = await askForName(screen, tool, call.args, plan, signal);
     answer = await pipeline.call({ ...request, confirm }, around);
   }
-  return answer.kind === "done" ? answer : await waitForOperation(pipeline, answer, call.timeout_s, around);
+  if (answer.kind === "done") return answer;
+  const { waitForOperation } = await import("./wait_for_operation.ts");
+  return await waitForOperation(pipeline, answer, call.timeout_s, around);
 }
 
 /** The object that `--json` prints: the tool's data, with the warnings beside it when there are any. */

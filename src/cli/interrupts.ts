@@ -12,11 +12,11 @@ export interface Interrupts extends Disposable {
   cancel(reason: HvError): void;
 }
 
-/** Listens until disposed. */
-export function watchInterrupts(terminal: Terminal): Interrupts {
+/** Listens until disposed; without a terminal, signals keep their usual effect. */
+export function watchInterrupts(terminal: Terminal | undefined): Interrupts {
   const controller = new AbortController();
   const { promise: again, resolve } = Promise.withResolvers<void>();
-  const stop = terminal.onInterrupt((signal) => {
+  const stop = terminal?.onInterrupt((signal) => {
     if (controller.signal.aborted) resolve();
     controller.abort(
       new HvError("hv.cancelled", `The call was cancelled by ${signal}`, { context: { signal } }),
@@ -26,6 +26,6 @@ export function watchInterrupts(terminal: Terminal): Interrupts {
     signal: controller.signal,
     again,
     cancel: (reason) => controller.abort(reason),
-    [Symbol.dispose]: stop,
+    [Symbol.dispose]: () => stop?.(),
   };
 }

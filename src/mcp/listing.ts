@@ -2,6 +2,7 @@
 
 import { isPlainObject, type JsonObject } from "../base/json.ts";
 import type { Catalogue } from "../tools/dispatch.ts";
+import { inputJsonSchema } from "../tools/json_schema.ts";
 import type { Tool } from "../tools/tool.ts";
 import { optionSchemas } from "./options.ts";
 import type { ListedTool } from "./sdk.ts";
@@ -44,7 +45,7 @@ export function listingOf(tool: Tool): ListedTool {
 
 /** The input schema as it goes over the wire: what costs tokens and tells nothing is left out. */
 export function inputSchemaOf(tool: Tool): ListedTool["inputSchema"] {
-  const { properties, required } = tool.inputSchema();
+  const { properties, required } = inputJsonSchema(tool);
   const listed: JsonObject = {};
   if (isPlainObject(properties)) {
     for (const [name, schema] of Object.entries(properties)) {

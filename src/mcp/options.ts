@@ -63,8 +63,7 @@ function optionsOf({ class: toolClass, waits, timed, delegates }: Tool): string[
 }
 
 function refuseUnknown(tool: Tool, names: readonly string[], options: readonly string[]): void {
-  const { properties } = tool.inputSchema();
-  const known = [...(isPlainObject(properties) ? Object.keys(properties) : []), ...options];
+  const known = [...tool.fields().map(({ name }) => name), ...options];
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
   const problems = unknown.map((name) => {

@@ -103,6 +103,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   feature?: Feature;
   /** Kinds of permission that a process which runs only this tool gives up first. */
   without?: readonly PermissionKind[];
+  /** Over in a moment and leaves nothing behind: signals end its process as they end any other. */
+  instant?: boolean;
   /** Takes `timeout_s`: work that may run long. */
   timed?: boolean;
   /** Answers early over MCP: takes `wait_s` although it is class R. */
@@ -145,6 +147,7 @@ export interface Tool {
   readonly uses: readonly (keyof Provided)[];
   readonly feature: Feature | undefined;
   readonly without: readonly PermissionKind[];
+  readonly instant: boolean;
   readonly timed: boolean;
   readonly waits: boolean;
   readonly frees: boolean;
@@ -156,9 +159,9 @@ export interface Tool {
   readonly plannable: boolean;
   /** The input's fields, in the order of the definition. */
   fields(): Field[];
-  /** JSON Schema of the input, without `$schema`. */
-  inputSchema(): JsonObject;
-  outputSchema(): JsonObject;
+  /** What arguments and results look like; `json_schema.ts` turns them into JSON Schema. */
+  readonly input: z.ZodMiniType;
+  readonly output: z.ZodMiniType;
   /** Checks arguments strictly; throws `hv.usage` that names the field, the value, and what is known. */
   prepare(args: unknown): PreparedCall;
   exitCode(result: JsonObject): number;
@@ -187,6 +190,7 @@ export function defineTool<
     uses: definition.uses ?? [],
     feature: definition.feature,
     without: definition.without ?? [],
+    instant: definition.instant ?? false,
     timed: definition.timed ?? false,
     waits: definition.waits ?? false,
     frees: definition.frees ?? false,
@@ -196,8 +200,8 @@ export function defineTool<
     writes: definition.writes,
     plannable: plan !== undefined,
     fields: () => fieldsOf(definition.input),
-    inputSchema: () => schemaOf(input, "input"),
-    outputSchema: () => schemaOf(output, "output"),
+    input,
+    output,
     prepare(raw) {
       const given = definition.uses?.some((use) => use === "targets") ? withVmList(raw) : raw;
       const parsed = input.safeParse(given ?? {});
@@ -228,11 +232,6 @@ export function defineTool<
 /** One VM's name stands for a list of it. */
 function withVmList(raw: unknown): unknown {
   return isPlainObject(raw) && typeof raw.vm === "string" ? { ...raw, vm: [raw.vm] } : raw;
-}
-
-function schemaOf(schema: z.ZodMiniType, io: "input" | "output"): JsonObject {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io });
-  return asJsonObject(rest, "schema");
 }
 
 /** Round trip through JSON text: drops `undefined` and proves that nothing but JSON is inside. */

@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
 import { isPlainObject } from "../../src/base/json.ts";
+import { outputJsonSchema } from "../../src/tools/json_schema.ts";
 import { catalogue } from "../../src/tools/table.ts";
 import { memoryServer, type ServerCommand } from "../support/mcp_programs.ts";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";
@@ -97,7 +98,7 @@ clientTest("every result is of the form that its tool states", "legacy", async (
     });
     assert.notEqual(isError, true, `${name}: ${JSON.stringify(structuredContent)}`);
     assert.deepEqual(content, [{ type: "text", text: JSON.stringify(structuredContent) }]);
-    const { valid, errorMessage } = validator.getValidator(tool.outputSchema())(structuredContent);
+    const { valid, errorMessage } = validator.getValidator(outputJsonSchema(tool))(structuredContent);
     assert.ok(valid, `${name}: ${errorMessage}`);
   }
 });

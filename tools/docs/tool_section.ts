@@ -3,6 +3,7 @@
 import { commandOf } from "../../src/cli/commands.ts";
 import { type Flag, flagsOf } from "../../src/cli/flags.ts";
 import { usageLine } from "../../src/cli/usage.ts";
+import { outputJsonSchema } from "../../src/tools/json_schema.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { code, table } from "./markdown.ts";
 import { readShape } from "./shape.ts";
@@ -25,7 +26,7 @@ export function toolSection(tool: Tool, isListed: boolean): string {
     factsOf(tool, isListed).map((fact) => `- ${fact}`).join("\n"),
   ];
   if (flags.length > 0) parts.push(inputTable(tool, flags));
-  const answer = readShape(tool.outputSchema());
+  const answer = readShape(outputJsonSchema(tool));
   if (answer.length > 0) {
     parts.push(
       "Answer:",

@@ -14,6 +14,7 @@ export default defineTool({
   positional: ["path"],
   output: DumpInspection,
   without: ["run", "net", "env", "sys", "write"],
+  instant: true,
   handle: async ({ path }, { host, signal }) =>
     (await inspectDumpFile(host.files, host.clock, path, signal)).inspection,
   render: renderInspection,

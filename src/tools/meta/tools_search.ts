@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
+import { inputJsonSchema } from "../json_schema.ts";
 import { defineTool, type Tool } from "../tool.ts";
 
 const Found = z.object({
@@ -23,7 +24,7 @@ export default defineTool({
   async handle({ query, tool: name }, { catalogue }) {
     if (name !== undefined) {
       const tool = await catalogue.load(name);
-      return { tools: [{ ...entryOf(tool), input: tool.inputSchema() }] };
+      return { tools: [{ ...entryOf(tool), input: inputJsonSchema(tool) }] };
     }
     if (query === undefined) {
       throw new HvError("hv.usage", "Neither a query nor a tool was given", { hint: "Give query or tool" });

@@ -1,15 +1,6 @@
 /** hvlab: argument vector in, exit code out. */
 
-import { openDenoHost } from "./src/host/deno_host.ts";
+// Loaded while it runs: Deno takes longer over what is imported before (Deno 2.9.6).
+const { start } = await import("./src/start.ts");
 
-const { run } = await import("./src/cli/run.ts");
-
-Deno.exit(
-  await run(Deno.args, {
-    openHost: openDenoHost,
-    loadCatalogue: async () => (await import("./src/tools/table.ts")).catalogue,
-    runKeeper: async (options) => await (await import("./src/keeper/run.ts")).runKeeperProcess(options),
-    startKeeper: async (target) => await (await import("./src/keeper/start.ts")).startKeeper(target),
-    serveMcp: async (options) => await (await import("./src/mcp/serve.ts")).serveMcp(options),
-  }),
-);
+Deno.exit(await start(Deno.args));

@@ -2,9 +2,12 @@
  * Builds the program into `dist/bundle`: one small entry file and a chunk for each part that is loaded when it is
  * first used. Start-up then costs about what an empty program costs. Two things are done beyond `deno bundle`:
  *
- * - The MCP SDK is bundled on its own first. It uses all of zod, and a package in a split bundle is kept as far as any part
- *   uses it: every command would load 410 KB of zod instead of 33. It takes the SDK's form for browsers, which leaves out
- *   Ajv (130 KB) and `node:process` (13 ms), both unused here: the transport is our own.
+ * - Some modules are bundled on their own first, each into one file that the rest then imports.
+ *   - The MCP SDK and the writer of JSON Schema use all of zod, and a package in a split bundle is kept as far as any part
+ *     uses it: every command would load 410 KB of zod instead of 36. The SDK takes its form for browsers, which leaves out
+ *     Ajv (130 KB) and `node:process` (13 ms), both unused here: the transport is our own.
+ *   - The core, all that every command needs: a split bundle would scatter it over two dozen chunks by who else uses
+ *     each part, and a chunk costs 0.05 ms, however small it is.
  * - The names in `import("./chunk.js")` are hidden from Deno, which otherwise reads every chunk at every start to draw its
  *   module graph (6 ms; Deno 2.9.6). `deno compile` needs that graph, so it gets the bundle as it was.
  */
@@ -14,6 +17,15 @@ import denoJson from "../deno.json" with { type: "json" };
 
 /** The folder of the bundle; its entry is `main.js`. */
 export const BUNDLE_FOLDER = `${ROOT}/dist/bundle`;
+
+const START = `${ROOT}/src/start.ts`;
+const WRITER = "src/tools/schema_writer.ts";
+
+/** One module as `deno info --json` tells of it. */
+interface GraphModule {
+  specifier: string;
+  dependencies?: { isDynamic?: boolean; code?: { specifier: string } }[];
+}
 
 export interface BundleOptions {
   /** Leaves dynamic imports as Deno can follow them. */
@@ -28,8 +40,15 @@ export async function buildBundle(
   const work = `${folder}.${Deno.pid}.${crypto.randomUUID()}`;
   try {
     await Deno.mkdir(work, { recursive: true });
-    await bundle(["--platform=browser", `--output=${work}/sdk.js`, `${ROOT}/src/mcp/sdk.ts`]);
-    await Deno.writeTextFile(`${work}/deno.json`, JSON.stringify(configWithSdk(`${work}/sdk.js`)));
+    const core = await listCore();
+    await Deno.writeTextFile(`${work}/core.ts`, core.map((url) => `export * from "${url}";\n`).join(""));
+    const apart = new Map([
+      [fileUrl(`${ROOT}/src/mcp/sdk.ts`), await bundleAlone(work, "sdk", `${ROOT}/src/mcp/sdk.ts`)],
+      [fileUrl(`${ROOT}/${WRITER}`), await bundleAlone(work, "writer", `${ROOT}/${WRITER}`)],
+    ]);
+    const coreUrl = await bundleAlone(work, "core", `${work}/core.ts`);
+    for (const url of core) apart.set(url, coreUrl);
+    await Deno.writeTextFile(`${work}/deno.json`, JSON.stringify(configWith(apart)));
     await bundle([
       "--platform=deno",
       `--config=${work}/deno.json`,
@@ -56,10 +75,47 @@ async function bundle(args: string[]): Promise<void> {
   await runOrThrow(Deno.execPath(), ["bundle", "--minify", ...args]);
 }
 
-/** The imports of deno.json, with the bundled SDK in the place of the one file that sees it. */
-function configWithSdk(sdk: string): { imports: Record<string, string>; nodeModulesDir: string } {
+/** Bundles a module and all that it imports into one file of the work folder, and answers that file's address. */
+async function bundleAlone(work: string, name: string, source: string): Promise<string> {
+  const output = `${work}/${name}.js`;
+  await bundle([
+    "--platform=browser",
+    `--config=${ROOT}/deno.json`,
+    `--output=${output}`,
+    source,
+  ]);
+  return fileUrl(output);
+}
+
+/** The addresses of all modules that the start imports and that need no package and load nothing later, nor import such. */
+async function listCore(): Promise<string[]> {
+  const { modules }: { modules: GraphModule[] } = JSON.parse(
+    await runOrThrow(Deno.execPath(), ["info", "--json", `--config=${ROOT}/deno.json`, START]),
+  );
+  const importsOf = new Map(modules.map(({ specifier, dependencies = [] }) => [
+    specifier,
+    dependencies.flatMap(({ isDynamic = false, code }) => code ? [{ isDynamic, url: code.specifier }] : []),
+  ]));
+  const closureOf = (url: string): Set<string> => {
+    const found = new Set([url]);
+    for (const each of found) {
+      for (const { isDynamic, url: next } of importsOf.get(each) ?? []) if (!isDynamic) found.add(next);
+    }
+    return found;
+  };
+  const isPlain = (url: string): boolean =>
+    !url.startsWith("npm:") &&
+    (importsOf.get(url) ?? []).every(({ isDynamic, url }) => !isDynamic || url.startsWith("node:"));
+  return [...closureOf(fileUrl(START))].filter((url) => [...closureOf(url)].every(isPlain));
+}
+
+/** The imports of deno.json, with bundled files in the place of modules. */
+function configWith(apart: ReadonlyMap<string, string>): {
+  imports: Record<string, string>;
+  nodeModulesDir: string;
+} {
   const { imports, nodeModulesDir } = denoJson;
-  return { imports: { ...imports, [fileUrl(`${ROOT}/src/mcp/sdk.ts`)]: fileUrl(sdk) }, nodeModulesDir };
+  return { imports: { ...imports, ...Object.fromEntries(apart) }, nodeModulesDir };
 }
 
 function fileUrl(path: string): string {

@@ -22,9 +22,9 @@ export function startDeadline(clock: Clock, timeoutMs: number | undefined, outer
   const onOuter = (): void => controller.abort(cancellationOf(outer?.reason));
   if (outer?.aborted) onOuter();
   outer?.addEventListener("abort", onOuter, { once: true });
-  const timer = new AbortController();
+  const timer = timeoutMs === undefined ? undefined : new AbortController();
   if (timeoutMs !== undefined) {
-    clock.sleep(timeoutMs, timer.signal).then(
+    clock.sleep(timeoutMs, timer?.signal).then(
       () => controller.abort(timeoutError(timeoutMs)),
       () => {},
     );
@@ -34,7 +34,7 @@ export function startDeadline(clock: Clock, timeoutMs: number | undefined, outer
     left: () => timeoutMs === undefined ? Infinity : Math.max(0, timeoutMs - (clock.monotonic() - started)),
     end: (reason) => controller.abort(reason),
     [Symbol.dispose]: () => {
-      timer.abort();
+      timer?.abort();
       outer?.removeEventListener("abort", onOuter);
     },
   };

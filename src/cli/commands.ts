@@ -34,10 +34,10 @@ export function nounOf(tool: string): string {
  * known.
  */
 export function findCommand(tokens: readonly Token[], names: readonly string[]): FoundCommand {
-  const spellings = names.flatMap(spellingsOf).sort((a, b) => b.words.length - a.words.length);
   for (const [start, token] of tokens.entries()) {
     if (token.kind === "flag") continue;
-    for (const { name, words } of spellings) {
+    const spellings = commandsUnder(token.text, names).flatMap(spellingsOf);
+    for (const { name, words } of spellings.sort((a, b) => b.words.length - a.words.length)) {
       const places = placesOf(words, tokens, start);
       if (places !== undefined) {
         return { name, tokens: tokens.filter((_, index) => !places.includes(index)) };

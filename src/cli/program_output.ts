@@ -10,7 +10,7 @@ export class ProgramStream {
   bytes = 0;
   readonly #output: OutputStream;
   readonly #before: () => Promise<void>;
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #decoder: TextDecoder | undefined;
   /** A carriage return that may turn out to belong to a line end. */
   #held = "";
 
@@ -24,12 +24,13 @@ export class ProgramStream {
     this.bytes += bytes.length;
     await this.#before();
     if (!this.#output.isTerminal) return await this.#output.write(bytes);
+    this.#decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });
     await this.#show(this.#held + this.#decoder.decode(bytes, { stream: true }));
   };
 
   /** Writes what was held back for its next byte. */
   async end(): Promise<void> {
-    if (!this.#output.isTerminal) return;
+    if (this.#decoder === undefined) return;
     const last = this.#held + this.#decoder.decode();
     this.#held = "";
     if (last !== "") await this.#output.write(new TextEncoder().encode(visibleLines(last)));

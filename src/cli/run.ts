@@ -6,7 +6,7 @@ import { ReaderGone } from "../host/terminal.ts";
 import { findCommand, KEEPER_COMMAND, OWN_COMMANDS, type OwnCommand } from "./commands.ts";
 import { failureCodeOf, READER_GONE } from "./exit_code.ts";
 import { takeGlobals, wantsJson } from "./globals.ts";
-import type { Line } from "./run_tool.ts";
+import { type Line, runPlan, runTool } from "./run_tool.ts";
 import { Screen } from "./screen.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { type Token, tokenize } from "./tokens.ts";
@@ -23,8 +23,14 @@ export async function run(argv: readonly string[], surroundings: Surroundings): 
       await screen.answer({ version: VERSION }, () => `hvlab ${VERSION}`);
       return 0;
     }
-    const catalogue = await surroundings.loadCatalogue();
-    return await runCommand({ ...taken, rest, host, screen, surroundings, catalogue });
+    return await runCommand({
+      ...taken,
+      rest,
+      host,
+      screen,
+      surroundings,
+      catalogue: surroundings.catalogue,
+    });
   } catch (thrown) {
     if (thrown instanceof ReaderGone) return READER_GONE;
     const error = toHvError(thrown);
@@ -34,9 +40,8 @@ export async function run(argv: readonly string[], surroundings: Surroundings): 
 }
 
 /** Whether a line that failed before its tool was called was meant to run a guest program. */
-async function runsProgram(tokens: readonly Token[], { loadCatalogue }: Surroundings): Promise<boolean> {
+async function runsProgram(tokens: readonly Token[], { catalogue }: Surroundings): Promise<boolean> {
   try {
-    const catalogue = await loadCatalogue();
     const { name } = findCommand(tokens, [...catalogue.names, ...OWN_COMMANDS]);
     return catalogue.names.includes(name) && (await catalogue.load(name)).runsProgram;
   } catch {
@@ -62,10 +67,7 @@ async function runCommand(line: Line): Promise<number> {
     const { runOwnCommand } = await import("./own_commands.ts");
     return await runOwnCommand(own, { ...line, tokens: found.tokens });
   }
-  const [{ runPlan, runTool }, tool] = await Promise.all([
-    import("./run_tool.ts"),
-    catalogue.load(found.name),
-  ]);
+  const tool = await catalogue.load(found.name);
   return await (tool.name === "plan" ? runPlan : runTool)({ ...line, tokens: found.tokens }, tool);
 }
 

@@ -1,4 +1,4 @@
-/** Commands that are tools, and `plan` before them. One module for all that a call needs, so that it loads at once. */
+/** Commands that are tools, and `plan` before them. */
 
 import { HvError } from "../base/errors.ts";
 import type { Host } from "../host/host.ts";

@@ -30,7 +30,7 @@ export type KeepOptions = Pick<ServeOptions, "host" | "config" | "state" | "driv
 export interface Surroundings {
   /** Opens the host; `programs` are the full paths that the configuration gives. */
   openHost: (programs?: ReadonlyMap<string, string>) => Host;
-  loadCatalogue: () => Promise<Catalogue>;
+  catalogue: Catalogue;
   serveMcp: (options: ServeOptions) => Promise<number>;
   openDriver?: typeof openDriver;
   /** Is the keeper until it is needed no more. */

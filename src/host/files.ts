@@ -83,7 +83,8 @@ export const denoFiles: Files = {
 
   async stat(path, { follow = false } = {}) {
     try {
-      return factsOf(await (follow ? Deno.stat(path) : Deno.lstat(path)));
+      // At once: the first call that waits starts threads, which takes longer than all that a short command does.
+      return await Promise.resolve(factsOf(follow ? Deno.statSync(path) : Deno.lstatSync(path)));
     } catch (error) {
       if (isAbsent(error)) return undefined;
       throw fileFailure(error, "look at", path);

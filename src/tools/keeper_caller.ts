@@ -3,7 +3,6 @@
 import { toHvError } from "../base/errors.ts";
 import type { KeeperCall } from "../drivers/background_abilities.ts";
 import type { Host } from "../host/host.ts";
-import { seeKeeper, wantKeeper } from "../state/keeper_mark.ts";
 import type { StateFolder } from "../state/layout.ts";
 
 /** For which state folder, and with which settings, a keeper is to be started. */
@@ -32,11 +31,11 @@ export class KeeperCaller implements KeeperCall {
   }
 
   wake(): void {
-    this.#queue(async ({ host, state }) => await wantKeeper(host, state));
+    this.#queue({ isWanted: true });
   }
 
   revive(): void {
-    this.#queue(() => Promise.resolve());
+    this.#queue({ isWanted: false });
   }
 
   /** Resolves when everything that was asked for is done. */
@@ -44,11 +43,13 @@ export class KeeperCaller implements KeeperCall {
     await this.#work;
   }
 
-  #queue(first: (target: KeeperTarget) => Promise<void>): void {
+  #queue({ isWanted }: { isWanted: boolean }): void {
     this.#work = this.#work.then(async () => {
       try {
-        await first(this.#target);
-        const { alive, wanted } = await seeKeeper(this.#target.host, this.#target.state);
+        const { seeKeeper, wantKeeper } = await import("../state/keeper_mark.ts");
+        const { host, state } = this.#target;
+        if (isWanted) await wantKeeper(host, state);
+        const { alive, wanted } = await seeKeeper(host, state);
         if (wanted && !alive) await this.#start(this.#target);
         this.failure = undefined;
       } catch (error) {

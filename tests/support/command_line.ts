@@ -25,8 +25,8 @@ export interface CommandLineOutcome {
   stdoutBytes: Uint8Array;
   dropped: PermissionKind[];
   served: ServeOptions[];
-  /** Whether the catalogue was loaded at all. */
-  catalogueLoaded: boolean;
+  /** The tools whose modules were loaded, in order. */
+  loadedTools: string[];
   terminal: TestTerminal;
 }
 
@@ -39,12 +39,15 @@ export async function runCommandLine(
   const terminal = TestTerminal.with(terminalOptions);
   const dropped: PermissionKind[] = [];
   const served: ServeOptions[] = [];
-  let catalogueLoaded = false;
+  const loadedTools: string[] = [];
   const running = run(argv, {
     openHost: () => hostFor(terminal, env, folder, dropped),
-    loadCatalogue: () => {
-      catalogueLoaded = true;
-      return Promise.resolve(catalogue);
+    catalogue: {
+      ...catalogue,
+      load: (name) => {
+        loadedTools.push(name);
+        return catalogue.load(name);
+      },
     },
     serveMcp: (options) => {
       served.push(options);
@@ -60,7 +63,7 @@ export async function runCommandLine(
     stdoutBytes: Uint8Array.from(terminal.stdoutBytes),
     dropped,
     served,
-    catalogueLoaded,
+    loadedTools,
     terminal,
   };
 }

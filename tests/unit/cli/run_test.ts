@@ -4,12 +4,12 @@ import { runCommandLine } from "../../support/command_line.ts";
 import { withTemporaryFolder } from "../../support/temporary_folder.ts";
 
 Deno.test("--version prints the version and loads no tool", async () => {
-  const { code, out, err, catalogueLoaded } = await runCommandLine(["vm", "--version"]);
-  assert.deepEqual({ code, out, err, catalogueLoaded }, {
+  const { code, out, err, loadedTools } = await runCommandLine(["vm", "--version"]);
+  assert.deepEqual({ code, out, err, loadedTools }, {
     code: 0,
     out: `hvlab ${VERSION}\n`,
     err: "",
-    catalogueLoaded: false,
+    loadedTools: [],
   });
 });
 

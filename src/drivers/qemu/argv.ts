@@ -21,6 +21,8 @@ export type Boot =
 export interface UefiFiles {
   code: string;
   variables: string;
+  /** Whether only the firmware itself may change its variables, which Secure Boot rests on. */
+  secure: boolean;
 }
 
 /** Everything that QEMU is told. */
@@ -109,11 +111,12 @@ function machineWords({ machine, uefi }: MachinePlan): string {
   return [
     machine,
     `memory-backend=${RAM}`,
+    ...(uefi?.secure ? ["smm=on"] : []),
     ...(uefi === undefined ? [] : [`pflash0=${CODE_NODE}`, `pflash1=${VARIABLES_NODE}`]),
   ].join(",");
 }
 
-function firmware({ code, variables }: UefiFiles): string[] {
+function firmware({ code, variables, secure }: UefiFiles): string[] {
   const program = {
     "driver": "raw",
     "node-name": CODE_NODE,
@@ -121,7 +124,10 @@ function firmware({ code, variables }: UefiFiles): string[] {
     "file": fileNode(code, true),
   };
   const store = { "driver": "qcow2", "node-name": VARIABLES_NODE, "file": fileNode(variables, false) };
-  return ["-blockdev", JSON.stringify(program), "-blockdev", JSON.stringify(store)];
+  return [
+    ...["-blockdev", JSON.stringify(program), "-blockdev", JSON.stringify(store)],
+    ...(secure ? ["-global", "driver=cfi.pflash01,property=secure,value=on"] : []),
+  ];
 }
 
 function fileNode(filename: string, readOnly: boolean): Record<string, unknown> {

@@ -6,7 +6,7 @@ import type { Boot, Drive, MachinePlan } from "./argv.ts";
 import type { QemuContext } from "./context.ts";
 import { uefiFiles } from "./firmware.ts";
 import { imageOf, kernelBoot } from "./images.ts";
-import { OVERLAY_FILE, VARIABLES_FILE } from "./overlay.ts";
+import { OVERLAY_FILE } from "./overlay.ts";
 import type { VmRecord } from "./records.ts";
 
 /** How the VM starts. A missing disk is `hv.io`. */
@@ -44,9 +44,17 @@ export async function kernelOf(
       ...(boot.append === undefined ? {} : { append: boot.append }),
     };
   }
-  if (image === undefined) return undefined;
+  if (image === undefined || await bootsDisk(context, record)) return undefined;
   const found = await imageOf(context, record);
   return found.kind === "kernel" ? kernelBoot(found, { fast: sandbox !== undefined }) : undefined;
+}
+
+/** Whether its disk is what it starts from; its image may then be gone, as long as the disk leans on nothing. */
+async function bootsDisk(
+  { host, state }: QemuContext,
+  { id, data_disk: isData }: VmRecord,
+): Promise<boolean> {
+  return !isData && await host.files.stat(joinPath(state.vm(id), OVERLAY_FILE)) !== undefined;
 }
 
 /** The parts of its machine that not every VM has. */
@@ -56,7 +64,9 @@ export async function partsOf(
 ): Promise<Pick<MachinePlan, "iso" | "uefi" | "network">> {
   return {
     ...(iso === undefined ? {} : { iso }),
-    ...(firmware === "uefi" ? { uefi: await uefiFiles(context, context.state.vm(id), VARIABLES_FILE) } : {}),
+    ...(firmware === undefined || firmware === "bios"
+      ? {}
+      : { uefi: await uefiFiles(context, firmware, context.state.vm(id)) }),
     ...(network === false ? { network } : {}),
   };
 }

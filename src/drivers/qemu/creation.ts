@@ -52,8 +52,9 @@ export async function makeVm(
     refuseUnfit(spec, image);
     const iso = spec.iso === undefined ? undefined : await findIso(context, spec.iso);
     await makeDisk(context, spec, image, template?.disk, joinPath(folder, OVERLAY_FILE), scope.signal);
-    if (spec.firmware === "uefi") {
-      await makeVariables(context, joinPath(folder, VARIABLES_FILE), scope.signal);
+    const { firmware } = spec;
+    if (firmware !== undefined && firmware !== "bios") {
+      await makeVariables(context, firmware, joinPath(folder, VARIABLES_FILE), scope.signal);
     }
     const ownFiles = spec.kernel !== undefined || (spec.full_copy && image?.kind === "kernel");
     const boot = ownFiles
@@ -67,6 +68,7 @@ export async function makeVm(
       machine: qemu.machine,
       ...(version === undefined ? {} : { made_by: version }),
       ...(boot === undefined ? {} : { boot }),
+      ...(image?.kind === "kernel" && spec.disk_size_mb !== undefined ? { data_disk: true } : {}),
       ...(spec.firmware === undefined ? {} : { firmware: spec.firmware }),
       ...(iso === undefined ? {} : { iso }),
       ...(spec.network === undefined ? {} : { network: spec.network }),
@@ -155,7 +157,9 @@ function refuseUnfit(spec: VmSpec, image: Image | undefined): void {
     refuse("A full copy needs an image to copy", "Name one with --image");
   }
   const hasAny = [image, spec.disk_size_mb, spec.iso, spec.kernel?.kernel].some((part) => part !== undefined);
-  if (!hasAny) refuse("A VM needs something to start from", "Give --image, --kernel, or --disk-size with --iso");
+  if (!hasAny) {
+    refuse("A VM needs something to start from", "Give --image, --kernel, or --disk-size with --iso");
+  }
 }
 
 async function findIso({ host }: QemuContext, path: string): Promise<string> {

@@ -47,6 +47,8 @@ const VmRecord = z.looseObject({
     initrd: z.optional(OwnFile),
     append: z.optional(z.string()),
   })),
+  /** Set when its disk stands beside an image's kernel and is not what it boots. */
+  data_disk: z.optional(z.boolean()),
   firmware: z.optional(Firmware),
   /** The disc in its drive; it belongs to somebody else. */
   iso: z.optional(z.string()),

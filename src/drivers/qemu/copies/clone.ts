@@ -52,7 +52,8 @@ function cloneRecord(
   hasDisk: boolean,
 ): VmRecord {
   const { version } = context;
-  const { image, memory_mb, cpus, machine, boot, firmware, iso, network, template } = afterNextStart(source);
+  const { image, memory_mb, cpus, machine, boot, data_disk, firmware, iso, network, template } =
+    afterNextStart(source);
   return {
     ...newRecord(context, id, name),
     ...(version === undefined ? {} : { made_by: version }),
@@ -61,6 +62,7 @@ function cloneRecord(
     cpus,
     machine,
     ...(boot === undefined ? {} : { boot }),
+    ...(data_disk === undefined ? {} : { data_disk }),
     ...(firmware === undefined ? {} : { firmware }),
     ...(iso === undefined ? {} : { iso }),
     ...(network === undefined ? {} : { network }),

@@ -36,7 +36,8 @@ export async function importVm(
   scope: CallScope,
 ): Promise<string> {
   const exported = await readExportRecord(context, folder);
-  if (exported.firmware === "uefi") await findFirmware(context);
+  const { firmware } = exported;
+  if (firmware !== undefined && firmware !== "bios") await findFirmware(context, firmware);
   await findQemuImg(context);
   const id = newVmId();
   await bringIntoBeing(context, records, id, async (passing) => {

@@ -18,7 +18,7 @@ export interface Listener extends Disposable {
 }
 
 export interface Sockets {
-  /** Connects to a unix socket; `undefined` when nobody listens there or nothing is there. */
+  /** Connects to a unix socket; `undefined` when nobody listens or nothing is there, `hv.conflict` when too many wait. */
   connectUnix(path: string): Promise<Connection | undefined>;
   /** Connects to a TCP port; `undefined` when nobody listens there. */
   connectTcp(hostname: string, port: number): Promise<Connection | undefined>;
@@ -130,6 +130,15 @@ function refusedOrThrow(error: unknown, address: string): undefined {
 }
 
 function socketFailure(error: unknown, address: string, action = "connect to"): HvError {
+  // A listener serves somebody, and as many as it lets wait are waiting (EAGAIN on unix sockets).
+  if (error instanceof Deno.errors.WouldBlock) {
+    return new HvError("hv.conflict", `Cannot ${action} "${address}": it is busy with others`, {
+      hint: "Try again in a moment",
+      context: { address, reason: "busy", wanted: "idle", found: "busy" },
+      retryable: true,
+      cause: error,
+    });
+  }
   const denied = error instanceof Deno.errors.NotCapable || error instanceof Deno.errors.PermissionDenied;
   const text = error instanceof Error ? error.message : String(error);
   return new HvError(denied ? "hv.permission" : "hv.io", `Cannot ${action} "${address}": ${text}`, {

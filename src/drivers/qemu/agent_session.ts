@@ -118,8 +118,11 @@ export class AgentSession {
       const left = end - this.#clock.monotonic();
       if (left <= 0) throw new AgentSilence("the agent does not answer");
       this.#reading ??= this.#connection.read();
-      const got = new AbortController();
-      const pause = this.#clock.sleep(Math.min(left, LOOK_AROUND_MS), AbortSignal.any([signal, got.signal]));
+      // Not AbortSignal.any: thousands of reads would leave thousands of followers at the caller's signal.
+      const ended = new AbortController();
+      const onAbort = (): void => ended.abort(signal.reason);
+      signal.addEventListener("abort", onAbort);
+      const pause = this.#clock.sleep(Math.min(left, LOOK_AROUND_MS), ended.signal);
       try {
         const first = await Promise.race([this.#reading.then((bytes) => ({ bytes })), pause]);
         if (first !== undefined) {
@@ -131,7 +134,8 @@ export class AgentSession {
         this.#reading = undefined;
         throw new AgentLost("the connection to the agent failed", { cause: error });
       } finally {
-        got.abort();
+        signal.removeEventListener("abort", onAbort);
+        ended.abort();
         pause.catch(() => {});
       }
       await whileSilent?.();

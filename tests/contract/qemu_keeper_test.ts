@@ -1,0 +1,145 @@
+/** What the keeper sees of real machines, and what it does by itself; it runs inside the test's own process. */
+
+import assert from "node:assert/strict";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import type { VmEvent } from "../../src/contract/vm.ts";
+import { waitUntil } from "../../src/flows/wait_until.ts";
+import type { Host } from "../../src/host/host.ts";
+import { runKeeper } from "../../src/keeper/run.ts";
+import { readKeeperWish, seeKeeper, wantKeeper } from "../../src/state/keeper_mark.ts";
+import { openStoreReadOnly } from "../../src/state/store.ts";
+import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
+
+/** A keeper in this process. */
+interface Keeper extends AsyncDisposable {
+  /** Resolves with its exit code when it has ended. */
+  readonly ended: Promise<number>;
+  /** Ends it as a signal does. */
+  end(): void;
+}
+
+async function startKeeper({ host, state }: QemuLab, keeperHost: Host = host): Promise<Keeper> {
+  await wantKeeper(host, state);
+  const ending = new AbortController();
+  const ended = runKeeper({ host: keeperHost, state, config: DEFAULT_CONFIG, signal: ending.signal });
+  const end = (): void => ending.abort();
+  return {
+    ended,
+    end,
+    async [Symbol.asyncDispose]() {
+      end();
+      await ended;
+    },
+  };
+}
+
+async function eventsOf({ host, state }: QemuLab, id: string): Promise<VmEvent[]> {
+  using store = await openStoreReadOnly(host, state);
+  return await store?.events.list({ vm: id, after: 0, limit: 100 }) ?? [];
+}
+
+/** Waits until a VM has as many events and answers them in words. */
+async function lived(lab: QemuLab, id: string, count: number): Promise<string[]> {
+  for (;;) {
+    lab.scope.signal.throwIfAborted();
+    const events = await eventsOf(lab, id);
+    if (events.length >= count) {
+      return events.map(({ event, details: { reason } }) =>
+        reason === undefined ? event : `${event} ${reason}`
+      );
+    }
+    await lab.host.clock.sleep(20, lab.scope.signal);
+  }
+}
+
+async function startVm(lab: QemuLab, id: string): Promise<void> {
+  await lab.driver.vms.start(id, lab.scope);
+  await wantKeeper(lab.host, lab.state);
+}
+
+async function killQemu({ driver, host, scope }: QemuLab, id: string): Promise<void> {
+  const { pid } = await driver.vms.get(id, scope.signal);
+  assert.ok(pid !== undefined);
+  await host.processes.kill(pid, "KILL");
+}
+
+qemuTest("a machine's whole life stands in its history, with the reason of each end", async (lab) => {
+  const { driver, scope, host } = lab;
+  await using keeper = await startKeeper(lab);
+  // A sandbox boots the fast kernel, and lives a VM's life until its lease ends.
+  const id = await driver.sandboxes?.create(lab.sandbox(), scope) ?? "";
+  await wantKeeper(host, lab.state);
+  const awake = (): Promise<unknown> =>
+    waitUntil(driver, id, "heartbeat", { signal: scope.signal, clock: host.clock, progress: () => {} });
+
+  await awake();
+  await lived(lab, id, 1);
+  await driver.pause?.pause(id, scope);
+  await driver.pause?.resume(id, scope);
+  await driver.vms.stop(id, "shutdown", scope);
+  assert.deepEqual(await lived(lab, id, 4), ["started", "paused", "resumed", "stopped guest-shutdown"]);
+
+  await startVm(lab, id);
+  await lived(lab, id, 5);
+  await killQemu(lab, id);
+  assert.deepEqual((await lived(lab, id, 6)).slice(4), ["started", "died"]);
+  await driver.vms.stop(id, "off", scope);
+
+  await startVm(lab, id);
+  await awake();
+  await lived(lab, id, 7);
+  const [channel] = driver.channels(await driver.vms.get(id, scope.signal));
+  const silent = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
+  const crash = { argv: ["sh", "-c", "echo c > /proc/sysrq-trigger"] };
+  await assert.rejects(async () => await channel?.exec(crash, silent, scope.signal));
+  assert.deepEqual((await lived(lab, id, 8)).slice(6), ["started", "crashed"]);
+  await driver.vms.stop(id, "off", scope);
+  assert.deepEqual((await lived(lab, id, 9)).slice(8), ["stopped host-qmp-quit"]);
+
+  const starts = (await eventsOf(lab, id)).filter(({ event }) => event === "started");
+  assert.equal(new Set(starts.map(({ details: { pid } }) => pid)).size, 3);
+  await driver.vms.remove(id, scope);
+  await wantKeeper(host, lab.state);
+  assert.equal(await keeper.ended, 0, "nothing runs any more, so it ends by itself");
+  assert.equal(await readKeeperWish(host, lab.state), undefined);
+});
+
+qemuTest("a sandbox is gone when its lease is over, without any call", async (lab) => {
+  const { driver, scope, host } = lab;
+  let ahead = 0;
+  const clock = { ...host.clock, now: () => host.clock.now() + ahead };
+  await using keeper = await startKeeper(lab, { ...host, clock });
+  const id = await driver.sandboxes?.create(lab.sandbox({ ttl_s: 600 }), scope) ?? "";
+  await wantKeeper(host, lab.state);
+  await lived(lab, id, 1);
+  ahead = 601_000;
+  await wantKeeper(host, lab.state);
+  assert.deepEqual(await lived(lab, id, 3), ["started", "stopped host-qmp-quit", "expired"]);
+  assert.deepEqual((await driver.vms.list(scope.signal)).vms, []);
+  assert.equal(await keeper.ended, 0);
+});
+
+qemuTest("what happened while no keeper lived is found afterwards and marked late", async (lab) => {
+  const { driver, scope, host, state } = lab;
+  const id = await driver.vms.create(lab.vm(), scope);
+  const first = await startKeeper(lab);
+  await startVm(lab, id);
+  await lived(lab, id, 1);
+  first.end();
+  assert.equal(await first.ended, 0);
+  assert.deepEqual(
+    { ...await seeKeeper(host, state), facts: undefined },
+    { alive: false, wanted: true, facts: undefined },
+    "a keeper that was told to end is wanted still",
+  );
+  await driver.pause?.pause(id, scope);
+  const second = await startKeeper(lab);
+  await lived(lab, id, 2);
+  second.end();
+  await second.ended;
+  await killQemu(lab, id);
+  await using third = await startKeeper(lab);
+  assert.deepEqual(await lived(lab, id, 3), ["started", "paused", "stopped unseen"]);
+  assert.deepEqual((await eventsOf(lab, id)).map(({ details: { late } }) => late), [undefined, true, true]);
+  assert.equal(await third.ended, 0);
+});

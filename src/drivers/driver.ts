@@ -21,6 +21,7 @@ import type {
 export type Feature =
   | "vms"
   | "vms.disks"
+  | "vms.generations"
   | "vms.switches"
   | "images"
   | "sandboxes"
@@ -69,6 +70,8 @@ export interface VmSpec {
   disk?: string;
   /** Feature `vms.disks`: a virtual disk that stays as it is; the VM gets one that holds the differences. */
   parent_disk?: string;
+  /** Feature `vms.generations`: of virtual hardware, 1 or 2; without it `firmware` says all there is to say. */
+  generation?: number;
   /** Feature `vms.switches`: the name of the switch that its network adapter is on. */
   switch?: string;
   /** An image of an optical disc, used where it lies. */

@@ -7,12 +7,19 @@ import type { Driver, Feature } from "../drivers/driver.ts";
 /** Hyper-V's generations of virtual hardware, by the firmware that each begins with. */
 const FIRMWARE_OF: Readonly<Record<number, Firmware>> = { 1: "bios", 2: "uefi" };
 
-/** The firmware that is wanted, said by itself or by its generation. Throws `hv.usage` when the two do not agree. */
-export function readFirmware(
+/**
+ * The firmware and the generation that are wanted. A driver without generations gets the firmware that the one asked for
+ * begins with. Throws `hv.usage` when the two do not agree.
+ */
+export function readHardwareWish(
+  driver: Driver,
   { firmware, generation }: { firmware?: Firmware | undefined; generation?: number | undefined },
-): Firmware | undefined {
+): { firmware?: Firmware; generation?: number } {
   const implied = generation === undefined ? undefined : FIRMWARE_OF[generation];
-  if (firmware === undefined || implied === undefined || firmware === implied) return firmware ?? implied;
+  if (generation === undefined || implied === undefined) return firmware === undefined ? {} : { firmware };
+  const agrees = firmware === undefined || (firmware === "bios") === (implied === "bios");
+  if (agrees && !driver.features.has("vms.generations")) return { firmware: firmware ?? implied };
+  if (agrees) return { generation, ...(firmware === undefined ? {} : { firmware }) };
   throw new HvError(
     "hv.usage",
     `Generation ${generation} begins with ${implied}, and ${firmware} was asked for`,

@@ -34,6 +34,7 @@ export interface MachineParts {
   passing: string;
   name: string;
   generation: 1 | 2;
+  secure_boot: boolean | null;
   memory_bytes: number;
   cpus: number;
   notes: string;

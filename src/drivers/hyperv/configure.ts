@@ -5,27 +5,64 @@ import type { VmChange } from "../../contract/vm.ts";
 import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../driver.ts";
 import type { HyperV } from "./client.ts";
+import { type MachineFacts, vmOf } from "./map.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
+import { readNext, writeNext } from "./tag.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
 
-/** Changes a VM that is off; Hyper-V keeps no change for the next start. */
+/** Changes a VM that is off at once; what another one cannot take now waits in its notes for its next start. */
 export async function configureVm(
   hyperv: HyperV,
   id: string,
-  { memory_mb, cpus }: VmChange,
+  change: VmChange,
   scope: CallScope,
 ): Promise<{ now: string[]; at_next_start: string[] }> {
+  const { memory_mb } = change;
   if (memory_mb !== undefined && memory_mb % 2 !== 0) {
     throw new HvError("hv.usage", `Hyper-V gives no VM ${memory_mb} MiB: wanted an even number`, {
       hint: "Change --memory",
       context: { vm: id, memory_mb },
     });
   }
-  const memory_bytes = memory_mb === undefined ? null : String(memory_mb * BYTES_PER_MIB);
-  await hyperv.changeMachine("set_machine", id, { memory_bytes, cpus: cpus ?? null }, scope);
-  const now = [...(memory_mb === undefined ? [] : ["memory_mb"]), ...(cpus === undefined ? [] : ["cpus"])];
-  return { now, at_next_start: [] };
+  const machine = await hyperv.getMachine(id, scope.signal);
+  if (machine.state === "Off") {
+    await applyChange(hyperv, id, machine, { ...readNext(machine.notes), ...change }, scope);
+    return { now: Object.keys(change), at_next_start: [] };
+  }
+  const seen = vmOf(machine, false);
+  const waiting = { ...readNext(machine.notes), ...change };
+  const now: string[] = [];
+  for (const field of ["memory_mb", "cpus"] as const) {
+    if (waiting[field] !== seen[field]) continue;
+    delete waiting[field];
+    if (change[field] !== undefined) now.push(field);
+  }
+  await hyperv.changeMachine("set_machine", id, { notes: writeNext(machine.notes, waiting) }, scope);
+  return { now, at_next_start: Object.keys(waiting) };
+}
+
+/** Gives a VM that is off what waits for its start. */
+export async function applyWaiting(hyperv: HyperV, id: string, scope: CallScope): Promise<void> {
+  const machine = await hyperv.getMachine(id, scope.signal);
+  const waiting = readNext(machine.notes);
+  if (machine.state !== "Off" || Object.keys(waiting).length === 0) return;
+  await applyChange(hyperv, id, machine, waiting, scope);
+}
+
+async function applyChange(
+  hyperv: HyperV,
+  id: string,
+  { notes }: MachineFacts,
+  { memory_mb, cpus }: VmChange,
+  scope: CallScope,
+): Promise<void> {
+  const args = {
+    memory_bytes: memory_mb === undefined ? null : String(memory_mb * BYTES_PER_MIB),
+    cpus: cpus ?? null,
+    notes: writeNext(notes, {}),
+  };
+  await hyperv.changeMachine("set_machine", id, args, scope);
 }
 
 /** Gives a VM another name; its folder keeps its own. */

@@ -9,7 +9,7 @@ import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope, Driver, Feature, VmAbilities } from "../driver.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { HyperV } from "./client.ts";
-import { configureVm, renameVm } from "./configure.ts";
+import { applyWaiting, configureVm, renameVm } from "./configure.ts";
 import { diagnose } from "./diagnose.ts";
 import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
@@ -46,6 +46,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     get: async (id, signal) => vmOf(await hyperv.getMachine(id, signal), simulated),
     create: (spec, scope) => makeVm(hyperv, state, spec, scope),
     async start(id, scope) {
+      await applyWaiting(hyperv, id, scope);
       await hyperv.changeMachine("start_machine", id, {}, scope);
     },
     stop: (id, mode, scope) => stopVm(hyperv, id, mode, scope),
@@ -60,6 +61,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     features: new Set<Feature>([
       "vms",
       "vms.disks",
+      "vms.generations",
       "vms.switches",
       "pause",
       "configure",

@@ -2,6 +2,7 @@
 
 import { startDeadline } from "../../base/deadline.ts";
 import { HvError, toHvError } from "../../base/errors.ts";
+import type { Firmware } from "../../contract/vm.ts";
 import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope, VmSpec } from "../driver.ts";
 import type { HyperV, MachineParts } from "./client.ts";
@@ -39,7 +40,8 @@ function partsOf({ host }: HyperV, spec: VmSpec, passing: string): MachineParts 
   return {
     passing,
     name: spec.name,
-    generation: spec.firmware === "bios" ? 1 : 2,
+    generation: spec.generation === 1 || spec.firmware === "bios" ? 1 : 2,
+    secure_boot: secureBootOf(spec.firmware),
     memory_bytes: spec.memory_mb * BYTES_PER_MIB,
     cpus: spec.cpus,
     notes: writeTag({ key: passing, created_at, making: true }),
@@ -51,6 +53,12 @@ function partsOf({ host }: HyperV, spec: VmSpec, passing: string): MachineParts 
     switch: spec.switch ?? null,
     network: spec.network ?? true,
   };
+}
+
+/** `null` leaves it as Hyper-V makes it: on, with the template for Windows. */
+function secureBootOf(firmware: Firmware | undefined): boolean | null {
+  if (firmware === undefined || firmware === "bios") return null;
+  return firmware === "uefi_secure";
 }
 
 /** Takes back what the call has made, and says what is left of it. */

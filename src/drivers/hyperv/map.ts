@@ -3,9 +3,9 @@
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import type { Checkpoint } from "../../contract/checkpoint.ts";
-import type { Vm } from "../../contract/vm.ts";
+import type { Vm, VmChange, VmState } from "../../contract/vm.ts";
 import { stateOf } from "./states.ts";
-import { readTag } from "./tag.ts";
+import { readNext, readTag } from "./tag.ts";
 
 /** One VM as `ConvertTo-MachineFacts` gives it. 64-bit numbers come as text. */
 export const MachineFacts = z.object({
@@ -49,6 +49,7 @@ export function vmOf(facts: MachineFacts, simulated: boolean): Vm {
   const { state, reason } = stateOf(facts.state_number, facts.state, facts.statuses);
   const tag = readTag(facts.notes);
   const created = facts.created ?? tag?.created_at;
+  const { waiting, size } = sizeOf(facts, state);
   return {
     id: `vm-${facts.id}`,
     name: facts.name,
@@ -57,13 +58,24 @@ export function vmOf(facts: MachineFacts, simulated: boolean): Vm {
     driver: "hyperv",
     sandbox: false,
     managed: tag !== undefined,
-    memory_mb: Math.round(Number(facts.memory_startup) / BYTES_PER_MIB),
-    cpus: facts.cpus,
+    ...size,
+    ...(Object.keys(waiting).length === 0 ? {} : { at_next_start: waiting }),
     generation: facts.generation,
     ...(facts.generation === 2 ? { firmware: "uefi" as const } : {}),
     ...(created === undefined ? {} : { created_at: created }),
     ...(simulated ? { simulated: true } : {}),
   };
+}
+
+/** What a VM has, and what it gets at its next start; one that is off has that already. */
+function sizeOf(
+  facts: MachineFacts,
+  state: VmState,
+): { size: { memory_mb: number; cpus: number }; waiting: VmChange } {
+  const size = { memory_mb: Math.round(Number(facts.memory_startup) / BYTES_PER_MIB), cpus: facts.cpus };
+  const next = readNext(facts.notes);
+  if (state !== "off") return { size, waiting: next };
+  return { size: { memory_mb: next.memory_mb ?? size.memory_mb, cpus: next.cpus ?? size.cpus }, waiting: {} };
 }
 
 /** A checkpoint as the tools show it. */

@@ -1,7 +1,9 @@
 /**
- * The mark that hvlab leaves in a VM's notes: that it made the VM, when, and in which folder. Everything else in the notes is
- * the user's and stays.
+ * The marks that hvlab leaves in a VM's notes: that it made the VM, when, and in which folder; and what a VM that runs gets at
+ * its next start, which Hyper-V itself cannot keep. Everything else in the notes is the user's and stays.
  */
+
+import type { VmChange } from "../../contract/vm.ts";
 
 /** What the mark says. */
 export interface Tag {
@@ -38,4 +40,25 @@ export function readTag(notes: string): Tag | undefined {
   const created = fields.get("created");
   const isTime = created !== undefined && !Number.isNaN(Date.parse(created));
   return { key, ...(isTime ? { created_at: created } : {}), making: fields.get("making") === "yes" };
+}
+
+const NEXT = /\s*\[hvlab-next;([^\]]*)\]/;
+
+/** What the VM gets at its next start; nothing when no change waits. */
+export function readNext(notes: string): VmChange {
+  const [, text = ""] = NEXT.exec(notes) ?? [];
+  const change: VmChange = {};
+  for (const field of ["memory_mb", "cpus"] as const) {
+    const [, digits] = new RegExp(`(?:^|;)${field}=(\\d{1,9});`).exec(text) ?? [];
+    if (digits !== undefined) change[field] = Number(digits);
+  }
+  return change;
+}
+
+/** The notes with this change waiting in the place of any other. */
+export function writeNext(notes: string, change: VmChange): string {
+  const plain = notes.replace(NEXT, "");
+  const fields = Object.entries(change).map(([field, value]) => `${field}=${value};`);
+  if (fields.length === 0) return plain;
+  return `${plain}${plain === "" ? "" : " "}[hvlab-next;${fields.join("")}]`;
 }

@@ -5,7 +5,7 @@ import { Path } from "../../contract/path.ts";
 import { Firmware, Vm } from "../../contract/vm.ts";
 import { readKernelWish } from "../../flows/kernel_wish.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
-import { needFeature, readFirmware } from "../../flows/machine_wish.ts";
+import { needFeature, readHardwareWish } from "../../flows/machine_wish.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a lasting VM from an image, a blank disk with a disc, or a kernel; it is off until it is started. */
@@ -46,7 +46,6 @@ export default defineTool({
     const size = { memory_mb: memory_mb ?? config.defaults.memory_mb, cpus: cpus ?? config.defaults.cpus };
     await checkMachineLimits(driver, config.limits, size, signal);
     const { image, full_copy, disk_size_mb, iso, disk, parent_disk, switch: network_switch } = given;
-    const firmware = readFirmware(given);
     if (disk !== undefined || parent_disk !== undefined) needFeature(driver, "vms.disks", "--disk-size");
     if (network_switch !== undefined) needFeature(driver, "vms.switches", "--network");
     const spec = {
@@ -59,7 +58,7 @@ export default defineTool({
       ...(disk === undefined ? {} : { disk }),
       ...(parent_disk === undefined ? {} : { parent_disk }),
       ...(network_switch === undefined ? {} : { switch: network_switch }),
-      ...(firmware === undefined ? {} : { firmware }),
+      ...readHardwareWish(driver, given),
       ...(network ? {} : { network }),
       ...readKernelWish({ kernel, initrd, append, modules }),
     };

@@ -177,10 +177,11 @@ function Rename-Machine([string] $vm, [string] $name) {
     @{ machine = ConvertTo-MachineFacts $machine }
 }
 
-function Set-Machine([string] $vm, $memory_bytes, $cpus) {
+function Set-Machine([string] $vm, $memory_bytes, $cpus, $notes) {
     $machine = Find-Machine $vm
-    if ([string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' 'Stop it with `hvlab vm stop`, then change it' }
+    if (($null -ne $memory_bytes -or $null -ne $cpus) -and [string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' 'Stop it with `hvlab vm stop`, then change it' }
     if ($null -ne $memory_bytes) { Hyper-V\Set-VMMemory -VM $machine -StartupBytes ([long] $memory_bytes) -ErrorAction Stop }
     if ($null -ne $cpus) { Hyper-V\Set-VMProcessor -VM $machine -Count ([long] $cpus) -ErrorAction Stop }
+    if ($null -ne $notes) { Hyper-V\Set-VM -VM $machine -Notes ([string] $notes) -ErrorAction Stop }
     @{ machine = ConvertTo-MachineFacts (Find-Machine $vm) }
 }

@@ -20,12 +20,21 @@ export function behaviour(
   behaviours.push({ promise, needs, show });
 }
 
-/** Registers every behaviour as a test of one driver. */
-export function runContract(driver: string, options: LabOptions, { ignore = false } = {}): void {
+/**
+ * Registers every behaviour as a test of one driver. `shared` is for a driver that keeps something open between them; whoever
+ * shares it shows at the end that it goes.
+ */
+export function runContract(
+  driver: string,
+  options: LabOptions,
+  { ignore = false, shared = false } = {},
+): void {
   for (const { promise, needs, show } of behaviours) {
     Deno.test({
       name: `${driver}: ${promise}`,
       ignore,
+      sanitizeOps: !shared,
+      sanitizeResources: !shared,
       async fn() {
         await using lab = await Lab.open(options);
         const features = await lab.features();

@@ -22,6 +22,8 @@ export interface LabOptions {
   openDriver: typeof openDriver;
   /** The image that behaviours start from. */
   image: string;
+  /** What `vm_create` makes a VM from, for a driver without images; from the image when left out. */
+  source?: JsonObject;
   /** Makes the image known in a new state folder. */
   prepare?: (lab: Lab) => Promise<void>;
   door?: DoorName;
@@ -33,14 +35,17 @@ export class Lab implements AsyncDisposable {
   readonly session: Session;
   readonly pipeline: Pipeline;
   readonly image: string;
+  /** The arguments of `vm_create` that say what a VM is made from. */
+  readonly source: JsonObject;
   readonly root: string;
 
   private constructor(
     root: string,
-    { openDriver, image, door = "cli", config = DEFAULT_CONFIG }: LabOptions,
+    { openDriver, image, source = { image }, door = "cli", config = DEFAULT_CONFIG }: LabOptions,
   ) {
     this.root = root;
     this.image = image;
+    this.source = source;
     this.session = new Session({
       host: openDenoHost(),
       config,
@@ -87,7 +92,7 @@ export class Lab implements AsyncDisposable {
 
   /** A lasting VM whose guest answers. */
   async running(name: string): Promise<Vm> {
-    await this.call("vm_create", { name, image: this.image, memory_mb: 256 });
+    await this.call("vm_create", { name, ...this.source, memory_mb: 256 });
     return await this.vm("vm_start", { vm: name, until: "heartbeat" });
   }
 

@@ -97,7 +97,7 @@ behaviour(
   "memory is saved of a running VM only, and nothing is made when it is refused",
   { needs: ["checkpoints.memory"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+    await lab.call("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
     const error = await lab.failure("checkpoint_create", { vm: "web", name: "clean", memory_state: true });
     assert.deepEqual([error.code, error.context.wanted, error.context.found], [
       "hv.conflict",

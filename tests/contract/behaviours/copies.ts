@@ -18,7 +18,7 @@ behaviour(
 );
 
 behaviour("a clone runs when its original is gone", { needs: ["copies", "guest"] }, async ({ lab }) => {
-  await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+  await lab.call("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
   await lab.call("vm_clone", CLONED);
   await lab.call("vm_delete", { vm: "web" }, { confirm: "web" });
   assert.equal((await lab.vm("vm_start", { vm: "web2", until: "heartbeat" })).state, "running");
@@ -26,7 +26,7 @@ behaviour("a clone runs when its original is gone", { needs: ["copies", "guest"]
 });
 
 behaviour("no copy takes a name that a VM has", { needs: ["copies"] }, async ({ lab }) => {
-  await lab.call("vm_create", { name: "web", image: lab.image });
+  await lab.call("vm_create", { name: "web", ...lab.source });
   const folder = `${lab.root}/out`;
   await lab.call("vm_export", { vm: "web", folder });
   for (const [tool, args] of [["vm_clone", { vm: "web", name: "web" }], ["vm_import", { folder }]] as const) {
@@ -41,7 +41,7 @@ behaviour(
   "what was exported comes back as a VM with another id, under its name or a new one",
   { needs: ["copies", "guest"] },
   async ({ lab }) => {
-    const web = await lab.vm("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+    const web = await lab.vm("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
     const folder = `${lab.root}/out`;
     const { files } = await lab.call("vm_export", { vm: "web", folder });
     assert.ok(Array.isArray(files) && files.includes(`${folder}/vm.json`));

@@ -93,7 +93,7 @@ behaviour(
 
 behaviour(
   "a missing file is told before the guest is asked",
-  { needs: ["vms", "guest"] },
+  { needs: ["sandboxes", "guest"] },
   async ({ lab }) => {
     await lab.sandbox("a");
     const error = await lab.failure("guest_copy_to", {
@@ -107,7 +107,7 @@ behaviour(
 );
 
 behaviour("a guest cannot be used while its VM is off", { needs: ["vms", "guest"] }, async ({ lab }) => {
-  await lab.call("vm_create", { name: "web", image: lab.image });
+  await lab.call("vm_create", { name: "web", ...lab.source });
   const error = await lab.failure("guest_exec", { vm: "web", argv: ["true"] });
   assert.equal(error.code, "hv.conflict");
   assert.deepEqual(error.context.found, "off");

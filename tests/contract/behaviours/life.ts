@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { behaviour } from "../behaviour.ts";
 
 behaviour("a new VM is off and listed under its name", { needs: ["vms"] }, async ({ lab }) => {
-  const vm = await lab.vm("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+  const vm = await lab.vm("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
   assert.equal(vm.state, "off");
   assert.equal(vm.sandbox, false);
   assert.equal(vm.memory_mb, 256);
@@ -20,7 +20,7 @@ behaviour("names are kept character for character", { needs: ["vms"] }, async ({
     "-x",
     "`",
   ];
-  for (const name of names) await lab.call("vm_create", { name, image: lab.image, memory_mb: 64 });
+  for (const name of names) await lab.call("vm_create", { name, ...lab.source, memory_mb: 64 });
   assert.deepEqual(await lab.names(), [...names].sort());
   for (const name of names) assert.equal((await lab.vm("vm_get", { vm: name })).name, name);
 });
@@ -31,7 +31,7 @@ behaviour(
   async ({ lab }) => {
     for (const name of ["", " x", "x ", "a\nb", "a\0b", "x".repeat(256)]) {
       assert.equal(
-        (await lab.failure("vm_create", { name, image: lab.image })).code,
+        (await lab.failure("vm_create", { name, ...lab.source })).code,
         "hv.usage",
         JSON.stringify(name),
       );
@@ -41,19 +41,23 @@ behaviour(
 );
 
 behaviour("a taken name is a conflict and leaves the first VM alone", { needs: ["vms"] }, async ({ lab }) => {
-  const first = await lab.vm("vm_create", { name: "web", image: lab.image });
-  assert.equal((await lab.failure("vm_create", { name: "web", image: lab.image })).code, "hv.conflict");
+  const first = await lab.vm("vm_create", { name: "web", ...lab.source });
+  assert.equal((await lab.failure("vm_create", { name: "web", ...lab.source })).code, "hv.conflict");
   assert.deepEqual(await lab.vm("vm_get", { vm: "web" }), first);
 });
 
-behaviour("an unknown image is not found and leaves nothing behind", { needs: ["vms"] }, async ({ lab }) => {
-  assert.equal((await lab.failure("vm_create", { name: "web", image: "nothing" })).code, "hv.not_found");
-  assert.deepEqual(await lab.names(), []);
-  assert.deepEqual((await lab.call("vm_orphans")).orphans, []);
-});
+behaviour(
+  "an unknown image is not found and leaves nothing behind",
+  { needs: ["vms", "images"] },
+  async ({ lab }) => {
+    assert.equal((await lab.failure("vm_create", { name: "web", image: "nothing" })).code, "hv.not_found");
+    assert.deepEqual(await lab.names(), []);
+    assert.deepEqual((await lab.call("vm_orphans")).orphans, []);
+  },
+);
 
 behaviour("an unknown VM is not found, with the nearest name", { needs: ["vms"] }, async ({ lab }) => {
-  await lab.call("vm_create", { name: "build-01", image: lab.image });
+  await lab.call("vm_create", { name: "build-01", ...lab.source });
   const error = await lab.failure("vm_get", { vm: "build-02" });
   assert.equal(error.code, "hv.not_found");
   assert.match(error.hint ?? "", /build-01/);
@@ -68,7 +72,7 @@ behaviour(
   "starting a running VM and stopping one that is off succeed",
   { needs: ["vms"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+    await lab.call("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
     assert.equal((await lab.vm("vm_stop", { vm: "web", mode: "off" })).state, "off");
     const started = await lab.vm("vm_start", { vm: "web" });
     assert.deepEqual(await lab.vm("vm_start", { vm: "web" }), started);
@@ -77,7 +81,7 @@ behaviour(
 );
 
 behaviour("waiting answers early when asked to", { needs: ["vms"] }, async ({ lab }) => {
-  await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+  await lab.call("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
   await lab.call("vm_start", { vm: "web" });
   const answer = await lab.call("vm_wait", { vm: "web", until: "off" }, { wait_s: 0.05 });
   assert.equal(answer.reached, false);
@@ -87,7 +91,7 @@ behaviour(
   "a passed limit is a timeout that names what was waited for",
   { needs: ["vms"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+    await lab.call("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
     await lab.call("vm_start", { vm: "web" });
     const error = await lab.failure("vm_wait", { vm: "web", until: "off" }, { timeout_s: 0.05 });
     assert.equal(error.code, "hv.timeout");
@@ -98,7 +102,7 @@ behaviour(
   "waiting for what cannot come by itself is a conflict at once",
   { needs: ["vms"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image });
+    await lab.call("vm_create", { name: "web", ...lab.source });
     const error = await lab.failure("vm_wait", { vm: "web", until: "heartbeat" });
     assert.equal(error.code, "hv.conflict");
     assert.equal(error.context.found, "off");

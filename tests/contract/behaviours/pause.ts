@@ -23,7 +23,7 @@ behaviour(
   "a VM that is off can neither be paused nor resumed",
   { needs: ["pause"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+    await lab.call("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
     for (const [tool, wanted] of [["vm_pause", "running"], ["vm_resume", "paused"]] as const) {
       const { code, context } = await lab.failure(tool, { vm: "web" });
       assert.deepEqual([code, context.wanted, context.found], ["hv.conflict", wanted, "off"]);

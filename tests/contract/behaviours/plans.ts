@@ -5,7 +5,7 @@ behaviour(
   "deleting needs a plan, and the message shows how to make it",
   { needs: ["vms"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image });
+    await lab.call("vm_create", { name: "web", ...lab.source });
     const error = await lab.failure("vm_delete", { vm: "web" });
     assert.equal(error.code, "hv.plan_required");
     assert.match(error.hint ?? "", /plan vm delete web/);
@@ -14,7 +14,7 @@ behaviour(
 );
 
 behaviour("a plan previews the loss and its token deletes once", { needs: ["vms"] }, async ({ lab }) => {
-  const vm = await lab.vm("vm_create", { name: "web", image: lab.image });
+  const vm = await lab.vm("vm_create", { name: "web", ...lab.source });
   const plan = await lab.plan("vm_delete", { vm: "web" });
   assert.match(plan.plan_id, /^plan-/);
   assert.match(plan.digest, /^[0-9a-f]{64}$/);
@@ -23,7 +23,7 @@ behaviour("a plan previews the loss and its token deletes once", { needs: ["vms"
   const removed = await lab.call("vm_delete", { vm: "web" }, { confirm: plan.confirm });
   assert.equal(removed.removed, true);
   assert.deepEqual(await lab.names(), []);
-  await lab.call("vm_create", { name: "web", image: lab.image });
+  await lab.call("vm_create", { name: "web", ...lab.source });
   assert.equal(
     (await lab.failure("vm_delete", { vm: "web" }, { confirm: plan.confirm })).code,
     "hv.plan_invalid",
@@ -34,8 +34,8 @@ behaviour(
   "a token for another VM is refused and stays good for its own",
   { needs: ["vms"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image });
-    await lab.call("vm_create", { name: "db", image: lab.image });
+    await lab.call("vm_create", { name: "web", ...lab.source });
+    await lab.call("vm_create", { name: "db", ...lab.source });
     const plan = await lab.plan("vm_delete", { vm: "web" });
     const error = await lab.failure("vm_delete", { vm: "db" }, { confirm: plan.confirm });
     assert.equal(error.code, "hv.plan_invalid");
@@ -46,7 +46,7 @@ behaviour(
 );
 
 behaviour("a token does not outlive a change of its target's state", { needs: ["vms"] }, async ({ lab }) => {
-  await lab.call("vm_create", { name: "web", image: lab.image, memory_mb: 256 });
+  await lab.call("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
   const plan = await lab.plan("vm_delete", { vm: "web" });
   await lab.call("vm_start", { vm: "web" });
   const error = await lab.failure("vm_delete", { vm: "web" }, { confirm: plan.confirm });
@@ -58,7 +58,7 @@ behaviour(
   "on the command line the name confirms a deletion, another name does not",
   { needs: ["vms"] },
   async ({ lab }) => {
-    await lab.call("vm_create", { name: "web", image: lab.image });
+    await lab.call("vm_create", { name: "web", ...lab.source });
     assert.equal((await lab.failure("vm_delete", { vm: "web" }, { confirm: "db" })).code, "hv.plan_invalid");
     await lab.call("vm_delete", { vm: "web" }, { confirm: "web" });
     assert.deepEqual(await lab.names(), []);

@@ -61,7 +61,7 @@ behaviour(
   { needs: ["sandboxes"] },
   async ({ lab }) => {
     await lab.sandbox("a");
-    await lab.call("vm_create", { name: "web", image: lab.image });
+    await lab.call("vm_create", { name: "web", ...lab.source });
     assert.equal((await lab.failure("sandbox_destroy", { vm: "web" })).code, "hv.policy_denied");
     assert.equal((await lab.call("sandbox_destroy", { vm: "a" })).removed, true);
     assert.deepEqual(await lab.names(), ["web"]);

@@ -13,7 +13,7 @@ behaviour(
   "several names in one call each get their own result",
   { needs: ["vms"] },
   async ({ lab }) => {
-    for (const name of ["a", "b"]) await lab.call("vm_create", { name, image: lab.image, memory_mb: 64 });
+    for (const name of ["a", "b"]) await lab.call("vm_create", { name, ...lab.source, memory_mb: 64 });
     const started = await lab.call("vm_start", { vm: ["a", "nothing", "b"] });
     assert.deepEqual(resultsOf(started), [
       ["a", true, "running"],
@@ -26,7 +26,7 @@ behaviour(
 );
 
 behaviour("one name in a list is answered like a name alone", { needs: ["vms"] }, async ({ lab }) => {
-  await lab.call("vm_create", { name: "a", image: lab.image, memory_mb: 64 });
+  await lab.call("vm_create", { name: "a", ...lab.source, memory_mb: 64 });
   const alone = await lab.call("vm_start", { vm: "a" });
   assert.deepEqual(await lab.call("vm_start", { vm: ["a"] }), alone);
   assert.equal((await lab.failure("vm_stop", { vm: ["nothing"] })).code, "hv.not_found");
@@ -39,7 +39,7 @@ behaviour(
   async ({ lab }) => {
     const ids: string[] = [];
     for (const name of ["a", "b", "c"]) {
-      ids.push((await lab.vm("vm_create", { name, image: lab.image, memory_mb: 64 })).id);
+      ids.push((await lab.vm("vm_create", { name, ...lab.source, memory_mb: 64 })).id);
     }
     const args = { vm: ["a", "b"] };
     assert.equal((await lab.failure("vm_delete", args)).code, "hv.plan_required");

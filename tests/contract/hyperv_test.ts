@@ -1,0 +1,45 @@
+/** The contract suite on Hyper-V: real PowerShell and a simulated host, which all behaviours share. */
+
+import assert from "node:assert/strict";
+import type { Driver } from "../../src/drivers/driver.ts";
+import { openDriver } from "../../src/drivers/index.ts";
+import { HyperVWorld, NO_SIMULATION } from "../support/hyperv_world.ts";
+import { runContract } from "./behaviour.ts";
+import "./behaviours/index.ts";
+
+const ignore = NO_SIMULATION !== undefined;
+const name = ignore ? `hyperv (skipped: ${NO_SIMULATION})` : "hyperv";
+const worlds: HyperVWorld[] = [];
+const drivers: Driver[] = [];
+
+runContract(name, {
+  async openDriver(_, options) {
+    const world = worlds[0] ?? await HyperVWorld.open();
+    if (worlds.length === 0) worlds.push(world);
+    const known = drivers[0];
+    const driver = known ?? await openDriver("hyperv", { ...options, host: world.host });
+    if (known === undefined) drivers.push(driver);
+    return { ...driver, close: () => Promise.resolve() };
+  },
+  image: "none",
+  source: { disk_size_mb: 1024 },
+}, { ignore, shared: true });
+
+Deno.test({
+  name: `${name}: nothing is left of the sidecar`,
+  ignore,
+  sanitizeOps: false,
+  sanitizeResources: false,
+  async fn() {
+    const [world] = worlds;
+    assert.ok(world !== undefined);
+    for (const driver of drivers) await driver.close();
+    const pids: string[] = [];
+    for await (const { name: file } of Deno.readDir(`${world.folder}/calls`)) {
+      pids.push(file.split(".")[0] ?? "");
+    }
+    assert.ok(pids.length > 0);
+    for (const pid of pids) assert.equal(await world.host.processes.describe(Number(pid)), undefined);
+    await world[Symbol.asyncDispose]();
+  },
+});

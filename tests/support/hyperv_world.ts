@@ -1,0 +1,106 @@
+/** A simulated Hyper-V host for one test: a world of its own, and a door to this machine that points there. */
+
+import { openDenoHost } from "../../src/host/deno_host.ts";
+import type { Host } from "../../src/host/host.ts";
+
+/** Real PowerShell, where this machine has it: the folder to put on PATH is `undefined` when PATH has it already. */
+const shell = findShell();
+
+/** Why tests on the simulated host are skipped; `undefined` when they run. */
+export const NO_SIMULATION = shell === undefined ? "pwsh is not installed" : undefined;
+
+/** A world in a new folder. */
+export class HyperVWorld implements AsyncDisposable {
+  readonly folder: string;
+  /** This machine, with the world in the place of its Hyper-V. */
+  readonly host: Host;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    const real = openDenoHost(new Map(shell === undefined ? [] : [["pwsh", shell]]));
+    const { environment } = real;
+    this.host = {
+      ...real,
+      environment: {
+        get: (name) => name === "HVLAB_HYPERV_SIM" ? folder : environment.get(name),
+        configFolder: () => environment.configFolder(),
+        stateFolder: () => environment.stateFolder(),
+        runtimeFolder: () => environment.runtimeFolder(),
+      },
+    };
+  }
+
+  static async open(settings: { host?: object; faults?: object } = {}): Promise<HyperVWorld> {
+    const world = new HyperVWorld(await Deno.makeTempDir({ prefix: "hvlab-world-" }));
+    if (settings.host !== undefined) await world.#write("host.json", settings.host);
+    if (settings.faults !== undefined) await world.setFaults(settings.faults);
+    return world;
+  }
+
+  /** What goes wrong from now on; `tests/hyperv_sim/README.md` says what can. */
+  setFaults(faults: object): Promise<void> {
+    return this.#write("faults.json", faults);
+  }
+
+  /** How often each cmdlet changed something, over all targets. */
+  async effects(): Promise<Record<string, number>> {
+    const text = await Deno.readTextFile(`${this.folder}/effects.json`).catch(() => "{}");
+    const effects: Record<string, Record<string, number>> = JSON.parse(text);
+    const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((a, b) => a + b, 0);
+    return Object.fromEntries(Object.entries(effects).map(([name, counts]) => [name, sum(counts)]));
+  }
+
+  /** How many calls of a cmdlet there were, in all processes. */
+  async calls(cmdlet: string): Promise<number> {
+    let count = 0;
+    for await (const { name } of Deno.readDir(`${this.folder}/calls`)) {
+      const lines = (await Deno.readTextFile(`${this.folder}/calls/${name}`)).split("\n");
+      count += lines.filter((line) => line.includes(`"${cmdlet}"`)).length;
+    }
+    return count;
+  }
+
+  async #write(name: string, content: object): Promise<void> {
+    const path = `${this.folder}/${name}`;
+    await Deno.writeTextFile(`${path}.new`, JSON.stringify(content));
+    await Deno.rename(`${path}.new`, path);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+/** Runs one test on a world of its own; skipped, with the reason in its name, where there is no PowerShell. */
+export function hypervTest(
+  promise: string,
+  work: (world: HyperVWorld) => Promise<void>,
+  settings: { host?: object; faults?: object } = {},
+): void {
+  Deno.test({
+    name: NO_SIMULATION === undefined
+      ? `hyperv: ${promise}`
+      : `hyperv: ${promise} (skipped: ${NO_SIMULATION})`,
+    ignore: NO_SIMULATION !== undefined,
+    async fn() {
+      await using world = await HyperVWorld.open(settings);
+      await work(world);
+    },
+  });
+}
+
+function findShell(): string | undefined {
+  const folders = (Deno.env.get("PATH") ?? "").split(Deno.build.os === "windows" ? ";" : ":");
+  const home = Deno.env.get("HOME");
+  if (home !== undefined) folders.push(`${home}/.dotnet/tools`);
+  const name = Deno.build.os === "windows" ? "pwsh.exe" : "pwsh";
+  return folders.filter((folder) => folder !== "").map((folder) => `${folder}/${name}`).find(isFile);
+}
+
+function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}

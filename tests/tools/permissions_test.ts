@@ -43,6 +43,7 @@ Deno.test("no kind of permission is granted beyond the documented ones, and noth
     "--no-prompt",
     "--quiet",
     "--no-remote",
+    "--v8-flags",
     "--allow-read",
     "--allow-write",
     "--allow-net",

@@ -30,6 +30,8 @@ Deno.test("Deno draws only the entry's own graph at start, and every chunk can s
       `${graph.modules.length} of ${chunks.length} files are read at every start`,
     );
 
+    await checkStart(`${folder}/bundle`);
+
     for (const name of chunks) {
       const { size } = await Deno.stat(`${folder}/bundle/${name}`);
       const code = await Deno.readTextFile(`${folder}/bundle/${name}`);
@@ -52,3 +54,56 @@ Deno.test("Deno draws only the entry's own graph at start, and every chunk can s
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+/** What `hvlab dump inspect` loads before it opens the dump: few files, and nothing that it does not use. */
+async function checkStart(folder: string): Promise<void> {
+  const start = /start-\w+\.js/.exec(await Deno.readTextFile(`${folder}/main.js`))?.[0];
+  assert.ok(start !== undefined, "main.js loads the start");
+  const started = await readWithImports(folder, [start]);
+  assert.ok(![...started.values()].some((code) => code.includes("ZodMiniType")), "the start needs no zod");
+
+  const [tool] = await findChunks(folder, 'name:"dump_inspect",family');
+  assert.ok(tool !== undefined, "one chunk is the tool");
+  const loaded = await readWithImports(folder, [start, tool]);
+  const bytes = [...loaded.values()].reduce((sum, code) => sum + code.length, 0);
+  assert.ok(loaded.size <= 16, `${loaded.size} files: ${[...loaded.keys()].join(", ")}`);
+  assert.ok(bytes <= 180_000, `${bytes} bytes in ${[...loaded.keys()].join(", ")}`);
+  for (const [name, code] of loaded) {
+    assert.doesNotMatch(code, /from"node:/, `${name} imports a module of Node`);
+  }
+  const unused: readonly [string, RegExp][] = [
+    ["a driver", /qemu-img/],
+    ["the MCP protocol", /2026-07-28/],
+    ["the writer of JSON Schema", /draft-2020-12/],
+    ["a table of bug checks", /\n0xD1 DRIVER_IRQL/],
+    ["YAML", /YAMLException/],
+  ];
+  for (const [what, mark] of unused) {
+    assert.ok(
+      (await findChunks(folder, mark)).length > 0 || mark.source.includes("node"),
+      `${what} is found`,
+    );
+    for (const [name, code] of loaded) assert.doesNotMatch(code, mark, `${name} holds ${what}`);
+  }
+}
+
+/** The code of some files and of all that they import, by file name. */
+async function readWithImports(folder: string, names: readonly string[]): Promise<Map<string, string>> {
+  const read = new Map<string, string>();
+  const wanted = new Set(names);
+  for (const name of wanted) {
+    const code = await Deno.readTextFile(`${folder}/${name}`);
+    read.set(name, code);
+    for (const [, next = ""] of code.matchAll(/(?:from|import)"\.\/([^"]+)"/g)) wanted.add(next);
+  }
+  return read;
+}
+
+async function findChunks(folder: string, mark: string | RegExp): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name } of Deno.readDir(folder)) {
+    const code = await Deno.readTextFile(`${folder}/${name}`);
+    if (typeof mark === "string" ? code.includes(mark) : mark.test(code)) found.push(name);
+  }
+  return found;
+}

@@ -67,8 +67,11 @@ Deno.test({
       second.close();
     });
     await test.step("a killed machine leaves the outcome unknown", async () => {
-      const running = run("sleep 300");
-      await host.clock.sleep(300);
+      const begun = Promise.withResolvers<void>();
+      const sinks = { stdout: () => Promise.resolve(begun.resolve()), stderr: () => Promise.resolve() };
+      const command = { argv: ["sh", "-c", "echo begun; sleep 300"] };
+      const running = channel.exec(command, sinks, AbortSignal.timeout(60_000));
+      await Promise.race([begun.promise, running]);
       machine.process.kill("SIGKILL");
       await failureOf("hv.outcome_unknown", () => running);
     });

@@ -13,9 +13,12 @@ export type Layout = Readonly<Record<string, Field>>;
 /** Public sources that state the layouts; several agree on most fields. */
 export type Source =
   | "kdmp-parser"
+  | "kdmp-parser-rs"
   | "rekall"
   | "rizin"
   | "ghidra"
+  | "memprocfs"
+  | "microsoft-documentation"
   | "reactos"
   | "offline-crash-dump-uefi"
   | "breakpad"

@@ -40,6 +40,12 @@ export class BlockMemory extends VirtualMemory {
     this.#starts = BigUint64Array.from(this.blocks, ({ address }) => address);
   }
 
+  /** The blocks that begin at or behind `start` and before `end`. */
+  blocksFrom(start: bigint, end: bigint): MemoryBlock[] {
+    const first = start === 0n ? 0 : this.#lastUpTo(start - 1n) + 1;
+    return this.blocks.slice(first, end === 0n ? first : this.#lastUpTo(end - 1n) + 1);
+  }
+
   protected override segmentAt(address: bigint, length: number): Segment {
     const index = this.#lastUpTo(address);
     const block = this.blocks[index];

@@ -42,7 +42,7 @@ export function readNotPresent(entry: WideEntry, build: number | null, level: nu
   if (level > 1) return { kind: "absent", absence: { why: "not_mapped", level } };
   if ((low & PROTOTYPE) === 0 && (low & TRANSITION) !== 0) {
     const frame = frameOf(entry);
-    const guarded = frame >= GUARD_FRAME_BIT && Math.floor(frame / GUARD_FRAME_BIT) % 2 === 1;
+    const guarded = Math.floor(frame / GUARD_FRAME_BIT) % 2 === 1;
     return { kind: "transition", frame, masked: guarded ? frame - GUARD_FRAME_BIT : frame };
   }
   if ((low & PROTOTYPE) !== 0 && (low & PROTOTYPE_LOW_BITS) === 0 && (high & TOP_BIT) !== 0) {

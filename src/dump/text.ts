@@ -5,12 +5,9 @@ import { visibleText } from "../base/visible_text.ts";
 /** No text field of any dump format is shown longer than this many UTF-16 units. */
 export const MAXIMUM_TEXT_UNITS = 512;
 
-/** Most fields are plain; this test is cheap, while the first use of the full rule costs a millisecond. */
-const PLAIN = /^[ -~]*$/;
-
 /** Shows invisible characters and cuts the text at `cap` units, marking the cut with `…`. */
 export function fieldText(text: string, cap: number = MAXIMUM_TEXT_UNITS): string {
   const kept = text.length > cap ? text.slice(0, cap) : text;
-  const shown = PLAIN.test(kept) ? kept : visibleText(kept);
+  const shown = visibleText(kept);
   return kept.length < text.length ? `${shown}…` : shown;
 }

@@ -17,6 +17,13 @@ Deno.test("the first interrupt cancels, and listening ends with the watch", () =
   assert.equal(terminal.isWatched, false);
 });
 
+Deno.test("a tool that is over in a moment leaves signals alone", () => {
+  using interrupts = watchInterrupts(undefined);
+  assert.equal(interrupts.signal.aborted, false);
+  interrupts.cancel(new HvError("hv.cancelled", "The reader has gone"));
+  assert.equal(interrupts.signal.aborted, true);
+});
+
 Deno.test({
   name: "a second interrupt ends at once what the first one does not end",
   // The call that is left behind keeps its timer; the program would end here.

@@ -11,6 +11,7 @@ import { countedList } from "./lists.ts";
 /** A thread of the process. */
 export interface MinidumpThread {
   readonly id: number;
+  /** How often it was suspended; -1 when the writer could not tell. */
   readonly suspendCount: number;
   readonly priorityClass: number;
   readonly priority: number;
@@ -46,7 +47,7 @@ export function readThreadList(
     const id = number(THREAD.id, "ThreadId");
     return {
       id,
-      suspendCount: number(THREAD.suspend_count, "SuspendCount"),
+      suspendCount: reader.i32(entry + THREAD.suspend_count.offset, "SuspendCount"),
       priorityClass: number(THREAD.priority_class, "PriorityClass"),
       priority: number(THREAD.priority, "Priority"),
       teb: reader.u64(entry + THREAD.teb.offset, "Teb"),

@@ -96,6 +96,40 @@ qemuTest(
 );
 
 qemuTest(
+  "a clone's first program is like any other: found or not, its streams, its end, what it may be",
+  async (lab) => {
+    const { driver, scope } = lab;
+    await warm(lab);
+    const first = async (argv: string[], env: Record<string, string> = {}): Promise<string> => {
+      const { id } = await create(lab);
+      const [channel] = driver.channels(await driver.vms.get(id, scope.signal));
+      const said = { out: "", err: "" };
+      const collect = (stream: keyof typeof said) => (bytes: Uint8Array): Promise<void> =>
+        Promise.resolve(void (said[stream] += new TextDecoder().decode(bytes)));
+      try {
+        const sinks = { stdout: collect("out"), stderr: collect("err") };
+        const exit = await channel?.exec({ argv, env }, sinks, scope.signal);
+        // The clock is right whichever way it began.
+        const clock = Number(await run(lab, id, ["date", "+%s"]));
+        assert.ok(Math.abs(clock - Date.now() / 1000) < 10, `the guest's clock is ${clock}`);
+        return [said.out, said.err, exit?.exit_code, exit?.signal].join(";");
+      } finally {
+        channel?.close();
+        await driver.vms.remove(id, scope);
+      }
+    };
+    assert.equal(await first(["sh", "-c", "echo a; echo b >&2; exit 125"]), "a\n;b\n;125;");
+    assert.equal(await first(["sh", "-c", "kill -9 $$"]), ";;;9");
+    assert.equal(await first(["printf", "%s|", "", "é", "$x", "a b"]), "|é|$x|a b|;;0;");
+    assert.equal(await first(["cat"]), ";;0;", "its input is empty");
+    assert.equal(await first(["sh", "-c", "echo $word"], { word: "given" }), "given\n;;0;");
+    assert.equal((await first(["echo", "x".repeat(40_000)])).length, 40_005, "more than the waker takes");
+    await failureOf("hv.not_found", () => first(["no-such-program"]));
+    assert.deepEqual((await driver.vms.list(scope.signal)).vms, []);
+  },
+);
+
+qemuTest(
   "of two makers at once one makes, eight clones at once all run, and killed ones leave nothing",
   async (lab) => {
     const { driver, scope, host } = lab;

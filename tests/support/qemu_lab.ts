@@ -73,7 +73,7 @@ async function inside(root: string, work: (lab: QemuLab) => Promise<void>): Prom
   assert.ok(source !== undefined);
   try {
     await driver.images?.import(source, scope);
-    const spec: VmSpec = { name: "web", image: "tiny", memory_mb: 128, cpus: 1 };
+    const spec = { name: "web", image: "tiny", memory_mb: 128, cpus: 1 } satisfies VmSpec;
     await work({
       driver,
       host,

@@ -27,8 +27,14 @@ export function openAgentChannel(address: AgentAddress): GuestChannel {
     name: "agent",
     ping: (signal) => ping(link, signal),
     exec: (command, sinks, signal) => execThroughAgent(link, clock, command, sinks, signal),
-    writeFile: (path, feed, options, signal) => writeGuestFile(link, clock, path, feed, options, signal),
-    readFile: (path, sink, signal) => readGuestFile(link, clock, path, sink, signal),
+    async writeFile(path, feed, options, signal) {
+      await link.takeSleeper()?.wake(signal);
+      await writeGuestFile(link, clock, path, feed, options, signal);
+    },
+    async readFile(path, sink, signal) {
+      await link.takeSleeper()?.wake(signal);
+      await readGuestFile(link, clock, path, sink, signal);
+    },
     close: () => link.close(),
   };
 }

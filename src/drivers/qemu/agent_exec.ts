@@ -7,7 +7,7 @@ import type { ByteSink, GuestCommand, GuestExit } from "../../guest/channel.ts";
 import { checkCommand, startArguments } from "./agent_arguments.ts";
 import { isUnreachable, refused } from "./agent_errors.ts";
 import { closeHandles, openHandles } from "./agent_handles.ts";
-import type { AgentLink } from "./agent_link.ts";
+import type { AgentLink, WokenProgram } from "./agent_link.ts";
 import { GuestPipe } from "./agent_pipe.ts";
 import {
   Pace,
@@ -36,6 +36,11 @@ class NoPlace extends Error {
   override readonly name = "NoPlace";
 }
 
+/** The guest woke up, but the program that it was to start with could not be run just so. */
+class NotStarted extends Error {
+  override readonly name = "NotStarted";
+}
+
 /**
  * Runs a program to its end. What its children write after it has ended is not waited for, since a daemon may
  * keep the streams for ever; they then meet a closed pipe.
@@ -48,6 +53,26 @@ export async function execThroughAgent(
   signal: AbortSignal,
 ): Promise<GuestExit> {
   checkCommand(command);
+  const woken = await link.takeSleeper()?.wakeWith(command, signal);
+  if (woken !== undefined) {
+    try {
+      const base = `${FIFO_FOLDERS[0]}/.hvlab-${crypto.randomUUID()}`;
+      return await new GuestProgram(link, clock, woken.pid, base, woken).follow(command, sinks, signal);
+    } catch (error) {
+      if (!(error instanceof NotStarted)) throw error;
+      await woken.wakeOtherwise(signal);
+    }
+  }
+  return await startAndFollow(link, clock, command, sinks, signal);
+}
+
+async function startAndFollow(
+  link: AgentLink,
+  clock: Clock,
+  command: GuestCommand,
+  sinks: Sinks,
+  signal: AbortSignal,
+): Promise<GuestExit> {
   let reason: unknown;
   for (const folder of FIFO_FOLDERS) {
     try {
@@ -73,9 +98,11 @@ class GuestProgram {
   readonly #pid: number;
   readonly #base: string;
   readonly #handles: number[] = [];
+  readonly #woken: WokenProgram | undefined;
   #exit: GuestExit | undefined;
 
-  constructor(link: AgentLink, clock: Clock, pid: number, base: string) {
+  constructor(link: AgentLink, clock: Clock, pid: number, base: string, woken?: WokenProgram) {
+    this.#woken = woken;
     this.#link = link;
     this.#clock = clock;
     this.#pid = pid;
@@ -85,7 +112,7 @@ class GuestProgram {
   async follow(command: GuestCommand, sinks: Sinks, signal: AbortSignal): Promise<GuestExit> {
     let reachable = true;
     try {
-      const { out, err } = await this.#open(command, signal);
+      const { out, err } = this.#adoptWoken() ?? await this.#open(command, signal);
       const pace = new Pace(this.#clock);
       for (;;) {
         // In this order: what is inside once the program is seen to have ended is all that it wrote.
@@ -95,7 +122,10 @@ class GuestProgram {
         const fromOut = await out.drain(anyOut, sinks.stdout, signal);
         const fromErr = await err.drain(anyErr, sinks.stderr, signal);
         const empty = fromOut.empty && fromErr.empty;
-        if (this.#exit !== undefined && empty) return this.#exit;
+        if (this.#exit !== undefined && empty) {
+          if (await this.#woken?.wasStarted(this.#exit, signal) === false) throw new NotStarted();
+          return this.#exit;
+        }
         if (fromOut.bytes + fromErr.bytes > 0) pace.reset();
         if (empty) await pace.wait(signal);
       }
@@ -106,6 +136,16 @@ class GuestProgram {
     } finally {
       if (reachable) await closeHandles(this.#link, this.#clock, this.#handles);
     }
+  }
+
+  /** A program that waited in the guest has its FIFOs open already. */
+  #adoptWoken(): { out: GuestPipe; err: GuestPipe } | undefined {
+    if (this.#woken === undefined) return undefined;
+    this.#handles.push(...this.#woken.handles);
+    return {
+      out: new GuestPipe(this.#link, this.#woken.stdout),
+      err: new GuestPipe(this.#link, this.#woken.stderr),
+    };
   }
 
   /** Opens the FIFOs as soon as they are there. Opening the last one lets the program begin. */

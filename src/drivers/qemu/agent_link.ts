@@ -4,7 +4,8 @@ import { startDeadline } from "../../base/deadline.ts";
 import { HvError } from "../../base/errors.ts";
 import { type FairHold, FairLock } from "../../host/fair_lock.ts";
 import type { Host } from "../../host/host.ts";
-import { guestCrashed, linkBroke, notReady } from "./agent_errors.ts";
+import type { GuestCommand, GuestExit } from "../../guest/channel.ts";
+import { guestCrashed, linkBroke, lostWithinWork, notReady } from "./agent_errors.ts";
 import { type AgentCommand, AgentLost, AgentSilence, type AnswersTo } from "./agent_protocol.ts";
 import { AgentSession } from "./agent_session.ts";
 
@@ -18,12 +19,33 @@ export interface AgentAddress {
   isCrashed: (signal: AbortSignal) => Promise<{ reason: string } | undefined>;
 }
 
+/** A guest that has not been told the time yet, and who can tell it. */
+export interface Sleeper {
+  wake(signal: AbortSignal): Promise<void>;
+  /** Wakes it and starts a program in the same breath; `undefined` when the program has to be started otherwise. */
+  wakeWith(command: GuestCommand, signal: AbortSignal): Promise<WokenProgram | undefined>;
+}
+
+/** A program that a {@link Sleeper} has become, or wanted to become. */
+export interface WokenProgram {
+  pid: number;
+  /** The handles of its output streams. */
+  stdout: { writer: number; reader: number };
+  stderr: { writer: number; reader: number };
+  /** All handles that are to be closed after it. */
+  handles: readonly number[];
+  /** Whether it was that program which ended so. */
+  wasStarted(exit: GuestExit, signal: AbortSignal): Promise<boolean>;
+  /** Wakes the guest once more in another way, after a program that was not started. */
+  wakeOtherwise(signal: AbortSignal): Promise<void>;
+}
+
 /** The bounds of one round of requests. */
 export interface Round {
   signal: AbortSignal;
   /** How long each answer may take. */
   limitMs?: number;
-  /** How long a guest that does not answer yet is waited for; `Infinity` leaves it to the signal. */
+  /** How long a guest that does not answer, or not any more, is waited for; `Infinity` leaves it to the signal. */
   patienceMs?: number;
   /** Whether something in the guest hangs on the answer, so that its loss is `hv.outcome_unknown`. */
   changes?: boolean;
@@ -33,8 +55,12 @@ export interface Round {
 const ANSWER_LIMIT_MS = 30_000;
 /** Longer than an agent needs to answer on a busy host, shorter than a boot. */
 const PATIENCE_MS = 10_000;
+/** With something begun in the guest it pays to wait longer, for instance for others to take their turns. */
+const PATIENCE_WITHIN_WORK_MS = 60_000;
 /** How long others wait at least while we are busy: each change of hands costs the agent's pause of 100 ms. */
 const TURN_MS = 300;
+/** A silence in which others may try their luck: shorter than that, two waiters would only undo each other's start. */
+const GIVE_WAY_MS = 5_000;
 /** Between two looks whether somebody waits. */
 const LOOK_MS = 25;
 /** The connection outlives a call by this much, since the next one would find the agent in its pause. */
@@ -56,6 +82,7 @@ export class AgentLink {
   #turns: Promise<void> = Promise.resolve();
   #waiting = 0;
   #lastUse = 0;
+  #sleeper: Sleeper | undefined;
   #lastLook = 0;
 
   constructor(address: AgentAddress) {
@@ -74,6 +101,18 @@ export class AgentLink {
       signal,
       () => this.#connect(patienceMs === undefined ? { signal } : { signal, patienceMs }),
     );
+  }
+
+  /** The guest sleeps; whoever uses it first wakes it. */
+  lull(sleeper: Sleeper): void {
+    this.#sleeper = sleeper;
+  }
+
+  /** The sleeper, for who will wake it: it is handed out once. */
+  takeSleeper(): Sleeper | undefined {
+    const sleeper = this.#sleeper;
+    this.#sleeper = undefined;
+    return sleeper;
   }
 
   /** Gives the connection back, unless a call of this process is using it. */
@@ -99,8 +138,10 @@ export class AgentLink {
 
   async #askInTurn<T extends readonly AgentCommand[]>(commands: T, round: Round): Promise<AnswersTo<T>> {
     const { limitMs = ANSWER_LIMIT_MS, signal, changes = false } = round;
-    await this.#handOverWhenWanted();
-    const session = await this.#connect(round);
+    if (await this.#isOthersTurn()) this.#disconnect();
+    const session = await this.#connect(round).catch((error) => {
+      throw changes ? lostWithinWork(commands, error) : error;
+    });
     try {
       return await session.ask(commands, { limitMs, signal, whileSilent: () => this.#throwCrash() });
     } catch (error) {
@@ -112,7 +153,8 @@ export class AgentLink {
   }
 
   /** Brings up a session that is in step with the agent, however often it has to be tried. */
-  async #connect({ signal, patienceMs = PATIENCE_MS }: Round): Promise<AgentSession> {
+  async #connect({ signal, changes = false, ...round }: Round): Promise<AgentSession> {
+    const patienceMs = round.patienceMs ?? (changes ? PATIENCE_WITHIN_WORK_MS : PATIENCE_MS);
     const started = this.#now();
     for (;;) {
       const open = this.#open ??= await this.#reach(signal);
@@ -122,7 +164,7 @@ export class AgentLink {
       await this.#throwCrash();
       const waited = this.#now() - started;
       if (waited >= patienceMs) throw notReady(waited, patienceMs, open !== undefined);
-      await this.#handOverWhenWanted();
+      if (await this.#isOthersTurn()) this.#disconnect();
       await this.#address.host.clock.sleep(RECONNECT_MS, signal);
     }
   }
@@ -160,9 +202,12 @@ export class AgentLink {
 
   async #getInStep(session: AgentSession, end: number, signal: AbortSignal): Promise<boolean> {
     if (session.inStep) return true;
+    const started = this.#now();
     const whileSilent = async (): Promise<void> => {
       await this.#throwCrash();
-      if (await this.#open?.hold.isWanted()) throw new AgentSilence("another process waits for the agent");
+      if (this.#now() - started >= GIVE_WAY_MS && await this.#open?.hold.isWanted()) {
+        throw new AgentSilence("another process waits for the agent");
+      }
     };
     try {
       await session.sync({ limitMs: end - this.#now(), signal, whileSilent });
@@ -175,22 +220,23 @@ export class AgentLink {
     }
   }
 
-  async #handOverWhenWanted(): Promise<void> {
+  async #isOthersTurn(): Promise<boolean> {
     const now = this.#now();
     if (this.#open === undefined || now - this.#open.since < TURN_MS || now - this.#lastLook < LOOK_MS) {
-      return;
+      return false;
     }
     this.#lastLook = now;
-    if (await this.#open.hold.isWanted()) this.#disconnect();
+    return await this.#open.hold.isWanted();
   }
 
   /** Between rounds: gives the connection to whoever waits, and up when nobody uses it. */
   async #watchOthers(signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.#address.host.clock.sleep(LOOK_MS, signal);
+      const othersTurn = this.#waiting === 0 && await this.#isOthersTurn();
+      // Looked at again, since a round may have begun while the look aside took its time.
       if (this.#waiting > 0) continue;
-      await this.#handOverWhenWanted();
-      if (this.#waiting === 0 && this.#now() - this.#lastUse >= LINGER_MS) this.#disconnect();
+      if (othersTurn || this.#now() - this.#lastUse >= LINGER_MS) this.#disconnect();
     }
   }
 

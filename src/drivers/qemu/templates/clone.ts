@@ -3,7 +3,7 @@
 import { joinPath } from "../../../base/paths.ts";
 import type { CallScope } from "../../driver.ts";
 import { linkFor } from "../agent.ts";
-import type { AgentAddress } from "../agent_link.ts";
+import type { AgentAddress, AgentLink } from "../agent_link.ts";
 import type { Boot } from "../argv.ts";
 import type { QemuContext } from "../context.ts";
 import type { Making } from "../creation.ts";
@@ -15,7 +15,7 @@ import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { loadDeviceState } from "./device_state.ts";
 import { STUB_FILE, type Template, templateFile } from "./record.ts";
-import { wakeGuest } from "./wake.ts";
+import { sleeperOf, wakeGuest } from "./wake.ts";
 
 export interface CloneOptions {
   tiedToUs: boolean;
@@ -61,7 +61,7 @@ export async function startClone(
       isCrashed: async (signal) => isStarting ? undefined : await address.isCrashed(signal),
     });
     const signal = AbortSignal.any([scope.signal, waking.signal]);
-    woken = wakeGuest(link, host.clock, template.record.waking, signal).finally(() => {
+    woken = wakeOrLull(link, context, template, tiedToUs, signal).finally(() => {
       if (signal.aborted) link.close();
     });
     woken.catch(() => {});
@@ -85,6 +85,22 @@ export async function startClone(
     waking.abort(error);
     throw error;
   }
+}
+
+/**
+ * A sandbox that ends with this process is used by it alone, so its guest may sleep until its first program wakes it.
+ * Others must be awake when they are handed over: the next who uses them does not know where they come from.
+ */
+async function wakeOrLull(
+  link: AgentLink,
+  { host: { clock } }: QemuContext,
+  { record: { waking } }: Template,
+  tiedToUs: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!tiedToUs || waking.kind !== "waker") return await wakeGuest(link, clock, waking, signal);
+  await link.connect(signal, Infinity);
+  link.lull(sleeperOf(link, clock, waking));
 }
 
 /** The guest agent of a VM. */

@@ -36,12 +36,24 @@ const TemplateKeyRecord = z.looseObject({
 
 /** How a clone learns the time and gets randomness of its own. */
 const Waking = z.discriminatedUnion("kind", [
-  /** A program of ours waits in the guest, behind a file that its agent holds open. */
-  z.looseObject({ kind: z.literal("waker"), pid: z.int(), handle: z.int() }),
+  /** A program of ours waits in the guest, behind files that its agent holds open. */
+  z.looseObject({
+    kind: z.literal("waker"),
+    pid: z.int(),
+    /** What it is told goes in here; what it could not do comes out of `reply`. */
+    input: z.int(),
+    reply: z.int(),
+    /** Its output streams, each with a handle for either direction. */
+    stdout: z.looseObject({ writer: z.int(), reader: z.int() }),
+    stderr: z.looseObject({ writer: z.int(), reader: z.int() }),
+    /** Where the guest looks for programs. */
+    search: z.string(),
+  }),
   /** The guest's own shell does it. */
   z.looseObject({ kind: z.literal("shell") }),
 ]);
 export type Waking = z.infer<typeof Waking>;
+export type Waker = Extract<Waking, { kind: "waker" }>;
 
 const TemplateRecord = z.looseObject({
   schema: z.int(),

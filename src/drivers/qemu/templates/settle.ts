@@ -4,11 +4,12 @@ import { HvError } from "../../../base/errors.ts";
 import type { GuestChannel } from "../../../guest/channel.ts";
 import type { CallScope } from "../../driver.ts";
 import type { Host } from "../../../host/host.ts";
-import { openHandles } from "../agent_handles.ts";
+import { execThroughAgent } from "../agent_exec.ts";
+import { closeHandles, openHandles } from "../agent_handles.ts";
 import type { AgentLink } from "../agent_link.ts";
 import { runScript, startScript } from "../agent_program.ts";
-import type { Waking } from "./record.ts";
-import { tellWaker } from "./wake.ts";
+import type { Waker, Waking } from "./record.ts";
+import { handlesOf, sleeperOf, tellWaker } from "./wake.ts";
 import { wakerProgram } from "./waker.ts";
 
 /** A guest with services answers its agent long before the last of them is up (Debian: 19 s and 27 s). */
@@ -27,13 +28,13 @@ command -v systemctl >/dev/null 2>&1 && systemctl is-system-running 2>/dev/null
 exit 0
 `;
 
-/** Becomes the waker, which reads what the agent writes. Argument: the path of its program. */
+/** Becomes the waker, which hears and answers the agent. Argument: the path of its program. */
 const START_WAKER = `
-mkfifo -m 600 -- "$1.in" || exit 1
-exec "$1" <"$1.in"
+mkfifo -m 600 -- "$1.i" "$1.o" "$1.e" || exit 1
+exec "$1" <"$1.i" 3<>"$1.i" >"$1.o" 2>"$1.e"
 `;
 
-/** Waits until the waker runs and takes the names of its files away. Arguments: its path, its process. */
+/** Waits until the waker runs, takes the names of its files away, and prints PATH. Arguments: its path, its process. */
 const HIDE_WAKER = `
 hv_tries=0
 until [ "$(readlink "/proc/$2/exe")" = "$1" ]; do
@@ -41,12 +42,15 @@ until [ "$(readlink "/proc/$2/exe")" = "$1" ]; do
   [ "$hv_tries" -lt 100 ] || break
   sleep 0.05
 done
-rm -f -- "$1" "$1.in"
+rm -f -- "$1" "$1.i" "$1.o" "$1.e"
+printf %s "$PATH"
 [ "$hv_tries" -lt 100 ]
 `;
 
 /** Takes away what a waker that does not run leaves. Argument: its path. */
-const DROP_WAKER = `rm -f -- "$1" "$1.in"`;
+const DROP_WAKER = `rm -f -- "$1" "$1.i" "$1.o" "$1.e"`;
+
+const SILENT = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
 
 /** A guest and the ways into it. */
 export interface SettlingGuest {
@@ -67,9 +71,8 @@ export async function settleGuest(
     warn?.(`The guest was still busy starting services after ${CALM_LIMIT_MS / 1000} s and was frozen so`);
   }
   progress({ message: "Warming the guest up" });
-  const sinks = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
   for (let run = 0; run < TRIAL_RUNS; run++) {
-    await channel.exec({ argv: ["sh", "-c", "true"] }, sinks, signal);
+    await channel.exec({ argv: ["sh", "-c", "true"] }, SILENT, signal);
   }
   const waking = await installWaker(guest, signal);
   await runScript(link, clock, "sync", [], signal);
@@ -89,16 +92,31 @@ async function isCalm({ host: { clock }, link }: SettlingGuest, signal: AbortSig
   }
 }
 
-/** Tries the waker once before one is left in the guest; where it cannot run, the guest's shell does its work. */
+/** Tries wakers before one is left in the guest; where they cannot run, the guest's shell does their work. */
 async function installWaker(guest: SettlingGuest, signal: AbortSignal): Promise<Waking> {
+  const { host: { clock }, link } = guest;
   for (const folder of FOLDERS) {
-    const trial = await startWaker(guest, folder, signal);
-    if (trial === undefined) continue;
-    if (!await tellWaker(guest.link, guest.host.clock, trial, signal)) break;
-    const waker = await startWaker(guest, folder, signal);
-    if (waker !== undefined) return { kind: "waker", ...waker };
+    const first = await startWaker(guest, folder, signal);
+    if (first === undefined) continue;
+    if (!await tellWaker(link, clock, first, signal)) break;
+    const second = await startWaker(guest, folder, signal);
+    if (second === undefined) break;
+    if (!await canBecome(guest, second, signal)) break;
+    const last = await startWaker(guest, folder, signal);
+    if (last !== undefined) return last;
   }
   return { kind: "shell" };
+}
+
+/** Whether a waker becomes the program that it is told. */
+async function canBecome(
+  { host: { clock }, link }: SettlingGuest,
+  waker: Waker,
+  signal: AbortSignal,
+): Promise<boolean> {
+  link.lull(sleeperOf(link, clock, waker));
+  const { exit_code } = await execThroughAgent(link, clock, { argv: ["true"] }, SILENT, signal);
+  return exit_code === 0;
 }
 
 /** `undefined` when the folder takes no programs or the guest does not run this one. */
@@ -106,16 +124,12 @@ async function startWaker(
   { host: { clock }, channel, link }: SettlingGuest,
   folder: string,
   signal: AbortSignal,
-): Promise<{ pid: number; handle: number } | undefined> {
+): Promise<Waker | undefined> {
   const path = `${folder}/.hvlab-waker-${crypto.randomUUID()}`;
   const parts = [wakerProgram()];
+  const feed = (): Promise<Uint8Array | null> => Promise.resolve(parts.pop() ?? null);
   try {
-    await channel.writeFile(
-      path,
-      () => Promise.resolve(parts.pop() ?? null),
-      { overwrite: false, mode: 0o700 },
-      signal,
-    );
+    await channel.writeFile(path, feed, { overwrite: false, mode: 0o700 }, signal);
   } catch (error) {
     if (error instanceof HvError && (error.code === "hv.io" || error.code === "hv.not_found")) {
       return undefined;
@@ -123,30 +137,44 @@ async function startWaker(
     throw error;
   }
   const pid = await startScript(link, START_WAKER, [path], signal);
-  const handle = await openInput(link, clock, `${path}.in`, signal);
-  if (handle === undefined) {
+  const handles = await openStreams(link, clock, path, signal);
+  if (handles === undefined) {
     await runScript(link, clock, DROP_WAKER, [path], signal);
     return undefined;
   }
-  const { exit } = await runScript(link, clock, HIDE_WAKER, [path, String(pid)], signal);
-  return exit.exit_code === 0 ? { pid, handle } : undefined;
+  const { exit, stdout: search } = await runScript(link, clock, HIDE_WAKER, [path, String(pid)], signal);
+  const waker: Waker = { kind: "waker", pid, search, ...handles };
+  if (exit.exit_code === 0) return waker;
+  await closeHandles(link, clock, handlesOf(waker));
+  return undefined;
 }
 
 const OPEN_TRIES = 200;
 const OPEN_AGAIN_MS = 10;
 
-async function openInput(
+/** Opens the FIFOs as soon as they are there. "r+" waits for nobody, and then "r" does not either. */
+async function openStreams(
   link: AgentLink,
   clock: Host["clock"],
   path: string,
   signal: AbortSignal,
-): Promise<number | undefined> {
-  for (let tries = 0; tries < OPEN_TRIES; tries++) {
+): Promise<Pick<Waker, "input" | "reply" | "stdout" | "stderr"> | undefined> {
+  const open = async (ending: string): Promise<{ writer: number; reader: number } | undefined> => {
     const handles: number[] = [];
-    // "r+" does not wait for somebody at the other end.
-    await openHandles(link, handles, [{ path, mode: "r+" }]);
-    const [handle] = handles;
-    if (handle !== undefined) return handle;
+    await openHandles(link, handles, ["r+", "r"].map((mode) => ({ path: `${path}.${ending}`, mode })));
+    const [writer, reader] = handles;
+    if (writer !== undefined && reader !== undefined) return { writer, reader };
+    await closeHandles(link, clock, handles);
+    return undefined;
+  };
+  for (let tries = 0; tries < OPEN_TRIES; tries++) {
+    const stderr = await open("e");
+    const stdout = stderr && await open("o");
+    const input = stdout && await open("i");
+    if (stderr && stdout && input) return { stdout, stderr, input: input.writer, reply: input.reader };
+    for (const stream of [stdout, stderr]) {
+      if (stream) await closeHandles(link, clock, [stream.writer, stream.reader]);
+    }
     await clock.sleep(OPEN_AGAIN_MS, signal);
   }
   return undefined;

@@ -3,10 +3,12 @@
 import { HvError } from "../../../base/errors.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { refused } from "../agent_errors.ts";
-import type { AgentLink } from "../agent_link.ts";
+import { closeHandles } from "../agent_handles.ts";
+import type { AgentLink, Sleeper } from "../agent_link.ts";
 import { Pace, readStatus, runScript, statusCommand } from "../agent_program.ts";
-import type { Waking } from "./record.ts";
-import { SEED_BYTES, wakeMessage } from "./waker.ts";
+import type { AgentCommand } from "../agent_protocol.ts";
+import type { Waker, Waking } from "./record.ts";
+import { NOTHING_STARTED, SEED_BYTES, wakeMessage } from "./waker.ts";
 
 /**
  * Sets the clock and stirs the random generator through the guest's shell. Arguments: seconds since 1970, random
@@ -29,6 +31,10 @@ export async function wakeGuest(
 ): Promise<void> {
   await link.connect(signal, Infinity);
   if (waking.kind === "waker" && await tellWaker(link, clock, waking, signal)) return;
+  await wakeByShell(link, clock, signal);
+}
+
+async function wakeByShell(link: AgentLink, clock: Clock, signal: AbortSignal): Promise<void> {
   const seconds = Math.round(clock.now() / 1000);
   const { exit, stderr } = await runScript(link, clock, WAKE_BY_SHELL, [String(seconds), seedText()], signal);
   if (exit.exit_code === 0) return;
@@ -38,30 +44,92 @@ export async function wakeGuest(
   });
 }
 
-/** Answers whether the waiting program has done it. */
+/** Wakes the guest through the program that waits in it; answers whether that program has done it. */
 export async function tellWaker(
   link: AgentLink,
   clock: Clock,
-  { pid, handle }: { pid: number; handle: number },
+  waker: Waker,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const message = wakeMessage(clock.now(), crypto.getRandomValues(new Uint8Array(SEED_BYTES)));
-  const [written, flushed, , first] = await link.ask([
-    { name: "guest-file-write", arguments: { handle, "buf-b64": message.toBase64() } },
-    { name: "guest-file-flush", arguments: { handle } },
-    { name: "guest-file-close", arguments: { handle } },
-    statusCommand(pid),
-  ], { signal, changes: true });
+  const message = wakeMessage(clock.now(), newSeed());
+  if (message === undefined) return false;
+  const [written, flushed, first] = await link.ask(
+    [...tell(waker, message), statusCommand(waker.pid)],
+    { signal, changes: true },
+  );
   if (!written.ok) throw refused("guest-file-write", written);
   if (!flushed.ok) throw refused("guest-file-flush", flushed);
   const pace = new Pace(clock);
-  let { exit } = readStatus(pid, first);
+  let { exit } = readStatus(waker.pid, first);
   while (exit === undefined) {
     await pace.wait(signal);
-    const [answer] = await link.ask([statusCommand(pid)], { signal, changes: true });
-    exit = readStatus(pid, answer).exit;
+    const [answer] = await link.ask([statusCommand(waker.pid)], { signal, changes: true });
+    exit = readStatus(waker.pid, answer).exit;
   }
+  await closeHandles(link, clock, handlesOf(waker));
   return exit.exit_code === 0;
+}
+
+/** Everything that the agent holds open for a waker. */
+export function handlesOf({ input, reply, stdout, stderr }: Waker): number[] {
+  return [stdout.writer, stdout.reader, stderr.writer, stderr.reader, input, reply];
+}
+
+/** The requests that hand a message over. */
+function tell(
+  { input: handle }: Waker,
+  message: Uint8Array<ArrayBuffer>,
+): [write: AgentCommand, flush: AgentCommand] {
+  return [
+    { name: "guest-file-write", arguments: { handle, "buf-b64": message.toBase64() } },
+    { name: "guest-file-flush", arguments: { handle } },
+  ];
+}
+
+/**
+ * A clone's guest that sleeps on until it is used: its first program is told to the waker together with the time, so
+ * that nothing need be started beside it.
+ */
+export function sleeperOf(link: AgentLink, clock: Clock, waker: Waker): Sleeper {
+  return {
+    wake: (signal) => wakeGuest(link, clock, waker, signal),
+    async wakeWith({ argv, cwd, env = {} }, signal) {
+      const isOrdinary = cwd === undefined && Object.keys(env).length === 0;
+      const run = { paths: candidates(argv[0] ?? "", waker.search), argv };
+      const message = isOrdinary ? wakeMessage(clock.now(), newSeed(), run) : undefined;
+      if (message === undefined) {
+        await wakeGuest(link, clock, waker, signal);
+        return undefined;
+      }
+      const [written, flushed] = await link.ask(tell(waker, message), { signal, changes: true });
+      if (!written.ok) throw refused("guest-file-write", written);
+      if (!flushed.ok) throw refused("guest-file-flush", flushed);
+      const { pid, stdout, stderr } = waker;
+      return {
+        pid,
+        stdout,
+        stderr,
+        handles: handlesOf(waker),
+        async wasStarted({ exit_code }, asking) {
+          if (exit_code !== NOTHING_STARTED) return true;
+          const read = { name: "guest-file-read", arguments: { handle: waker.reply, count: 1 } };
+          const [reply] = await link.ask([read], { signal: asking, changes: true });
+          return !reply.ok;
+        },
+        wakeOtherwise: (asking) => wakeByShell(link, clock, asking),
+      };
+    },
+  };
+}
+
+/** The paths under which a shell would look for a program. */
+function candidates(program: string, search: string): string[] {
+  if (program.includes("/")) return [program];
+  return search.split(":").map((folder) => `${folder === "" ? "." : folder}/${program}`);
+}
+
+function newSeed(): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(SEED_BYTES));
 }
 
 function seedText(): string {

@@ -35,6 +35,12 @@ export function linkBroke(commands: readonly AgentCommand[], error: Error, chang
     });
 }
 
+/** The agent could not be reached any more in the midst of some work: what came of it cannot be seen. */
+export function lostWithinWork(commands: readonly AgentCommand[], error: unknown): unknown {
+  if (!(error instanceof HvError && error.code === "hv.guest_not_ready")) return error;
+  return linkBroke(commands, error, true);
+}
+
 export function guestCrashed(reason: string): HvError {
   return new HvError("hv.guest_crashed", `The guest has crashed: ${reason}`, {
     hint: "Read its serial log for the last words, then restart the VM",

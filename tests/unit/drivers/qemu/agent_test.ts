@@ -8,6 +8,7 @@ import { AgentLink } from "../../../../src/drivers/qemu/agent_link.ts";
 import { GuestPipe } from "../../../../src/drivers/qemu/agent_pipe.ts";
 import type { GuestChannel, GuestCommand } from "../../../../src/guest/channel.ts";
 import type { Host } from "../../../../src/host/host.ts";
+import type { Lock, Locks } from "../../../../src/host/locks.ts";
 import { failureOf } from "../../../support/failures.ts";
 import { FakeAgent, type FakeAnswer, type FakeBehaviour } from "../../../support/fake_agent.ts";
 import { FakeGuestPipe } from "../../../support/fake_guest_pipe.ts";
@@ -311,6 +312,42 @@ Deno.test("not a byte of a pipe is lost or added, however it fills", async () =>
       }),
       { numRuns: 40 },
     );
+    link.close();
+  });
+});
+
+Deno.test("a round that begins during a look whether others wait keeps its connection", async () => {
+  const reply = Promise.withResolvers<void>();
+  let pings = 0;
+  const answer = async (): Promise<FakeAnswer> => {
+    if (++pings === 2) await reply.promise;
+    return { return: {} };
+  };
+  await withAgent({ answer }, async ({ agent, host, socket, lock, signal }) => {
+    const looking = Promise.withResolvers<void>();
+    const somebodyWaits = Promise.withResolvers<undefined>();
+    let looks = 0;
+    const tryTake = (path: string): Promise<Lock | undefined> => {
+      if (++looks > 1) return host.locks.tryTake(path);
+      looking.resolve();
+      return somebodyWaits.promise;
+    };
+    const locks: Locks = {
+      tryTake,
+      take: (path, signal) => host.locks.take(path, signal),
+      share: (path, signal) => host.locks.share(path, signal),
+    };
+    const isCrashed = () => Promise.resolve(undefined);
+    const link = new AgentLink({ host: { ...host, locks }, socket, lock, isCrashed });
+    await link.ask([{ name: "guest-ping" }], { signal });
+    await looking.promise;
+    const asked = link.ask([{ name: "guest-ping" }], { signal });
+    while (pings < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    somebodyWaits.resolve(undefined);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    reply.resolve();
+    assert.deepEqual(await asked, [{ ok: true, value: {} }]);
+    assert.equal(agent.clients, 1);
     link.close();
   });
 });

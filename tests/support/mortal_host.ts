@@ -82,6 +82,7 @@ export function mortalHost(real: Host, life: number): MortalHost {
         step("start QEMU");
         return processes.start(program, args, options);
       },
+      open: (program, args, options) => processes.open(program, args, options),
       find: (program) => processes.find(program),
       describe: (pid) => processes.describe(pid),
       list: (name) => processes.list(name),

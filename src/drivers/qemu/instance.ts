@@ -164,7 +164,7 @@ async function startUnder(
       });
       await noted;
       // The record comes first: a keeper that ends just now looks at the records once more.
-      if (!tiedToUs) context.keeper?.wake();
+      if (!tiedToUs && record.template?.pooled !== true) context.keeper?.wake();
     },
     ...(from === undefined ? {} : {
       prepare: async (session, ending) => {

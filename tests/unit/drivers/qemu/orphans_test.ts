@@ -3,6 +3,7 @@ import { findOrphans, removeOrphan } from "../../../../src/drivers/qemu/orphans.
 import { RuntimeFolder } from "../../../../src/drivers/qemu/runtime_folder.ts";
 import { Sandboxes } from "../../../../src/drivers/qemu/sandboxes.ts";
 import { lockPath, makerLockPath } from "../../../../src/drivers/qemu/vm_lock.ts";
+import { becomeKeeper, wantKeeper } from "../../../../src/state/keeper_mark.ts";
 import { OTHER_ID, processOf, type QemuBench, VM_ID, withQemu } from "../../../support/qemu_context.ts";
 
 const PAST = "2026-11-29T11:59:59.000Z";
@@ -180,4 +181,25 @@ Deno.test("lock files of VMs that never came to be are swept when they are old a
     using _held = await host.locks.take(lockPath(context, OTHER_ID));
     await sandboxesOf(bench).sweep(bench.scope);
     assert.deepEqual(paths.map(exists), [false, true, true, true]);
+  }));
+
+Deno.test("a killed keeper's note is an orphan until it is removed; a living keeper's is none", () =>
+  withQemu(async (bench) => {
+    const { context, records, host } = bench;
+    const sandboxes = sandboxesOf(bench);
+    await wantKeeper(host, context.state);
+    const facts = { pid: 4711, since: PAST, version: "0.0.0" };
+    const lock = await becomeKeeper(host, context.state, facts);
+    assert.deepEqual(await findOrphans(context, records, sandboxes), []);
+    lock?.release();
+    const [orphan] = await findOrphans(context, records, sandboxes);
+    assert.ok(orphan !== undefined);
+    assert.deepEqual([orphan.kind, orphan.paths], ["keeper", [context.state.keeperWish]]);
+    assert.match(orphan.reason, /process 4711, was killed/);
+    {
+      using _again = await becomeKeeper(host, context.state, facts);
+      assert.equal((await removeOrphan(context, records, sandboxes, orphan, bench.scope)).removed, false);
+    }
+    assert.equal((await removeOrphan(context, records, sandboxes, orphan, bench.scope)).removed, true);
+    assert.deepEqual(await findOrphans(context, records, sandboxes), []);
   }));

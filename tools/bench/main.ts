@@ -6,12 +6,14 @@ import { type Row, showTable } from "./report.ts";
 import { measureSandbox } from "./sandbox.ts";
 import { measureStart } from "./start.ts";
 import { measureTokens } from "./tokens.ts";
+import { measureWarmClone } from "./warm_clone.ts";
 
 const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[]> }[] = [
   { name: "start", title: "Whole process, milliseconds", measure: measureStart },
   { name: "mcp", title: "MCP server, start to first answer, milliseconds", measure: measureMcp },
   { name: "tokens", title: "Tool list over MCP, tokens (o200k)", measure: measureTokens },
   { name: "sandbox", title: "Sandbox, image to first guest answer, milliseconds", measure: measureSandbox },
+  { name: "clones", title: "Clones of a warm template, milliseconds", measure: measureWarmClone },
 ];
 
 if (import.meta.main) {

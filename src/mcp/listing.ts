@@ -24,16 +24,16 @@ export async function listTools(
   return candidates
     .filter(({ name, family }) => families.includes("all") || families.includes(family) || profile.has(name))
     .filter((tool) => !readOnly || tool.class === "R")
-    .map(listingOf)
+    .map((tool) => listingOf(tool, families.includes("all") || families.includes(tool.family)))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** One tool in its listed form, with the pipeline's options that a model may use. */
-export function listingOf(tool: Tool): ListedTool {
+/** One tool in its listed form, with the pipeline's options that a model may use; whole, or without its rare fields. */
+function listingOf(tool: Tool, whole: boolean): ListedTool {
   return {
     name: `hv_${tool.name}`,
     description: tool.summary,
-    inputSchema: inputSchemaOf(tool),
+    inputSchema: inputSchemaOf(tool, whole),
     annotations: {
       readOnlyHint: tool.class === "R",
       destructiveHint: tool.class === "D" || tool.class === "X",
@@ -44,11 +44,12 @@ export function listingOf(tool: Tool): ListedTool {
 }
 
 /** The input schema as it goes over the wire: what costs tokens and tells nothing is left out. */
-export function inputSchemaOf(tool: Tool): ListedTool["inputSchema"] {
+function inputSchemaOf(tool: Tool, whole: boolean): ListedTool["inputSchema"] {
   const { properties, required } = inputJsonSchema(tool);
   const listed: JsonObject = {};
   if (isPlainObject(properties)) {
     for (const [name, schema] of Object.entries(properties)) {
+      if (!whole && tool.unlisted.includes(name)) continue;
       listed[name] = isJson(schema) ? lean(schema) : {};
     }
   }

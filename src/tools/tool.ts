@@ -98,6 +98,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   positional?: readonly (keyof S & string)[];
   /** The field that takes everything after `--`. */
   rest?: keyof S & string;
+  /** Fields that MCP's default list leaves out to stay short; `tools_search` shows them, and every call takes them. */
+  unlisted?: readonly (keyof S & string)[];
   output: O;
   uses?: readonly U[];
   feature?: Feature;
@@ -144,6 +146,8 @@ export interface Tool {
   readonly summary: string;
   readonly positional: readonly string[];
   readonly rest: string | undefined;
+  /** Fields that MCP's default list leaves out. */
+  readonly unlisted: readonly string[];
   readonly uses: readonly (keyof Provided)[];
   readonly feature: Feature | undefined;
   readonly without: readonly PermissionKind[];
@@ -187,6 +191,7 @@ export function defineTool<
     summary: definition.summary,
     positional: definition.positional ?? [],
     rest: definition.rest,
+    unlisted: definition.unlisted ?? [],
     uses: definition.uses ?? [],
     feature: definition.feature,
     without: definition.without ?? [],

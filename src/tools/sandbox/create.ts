@@ -25,6 +25,7 @@ export default defineTool({
     fresh_identity: z._default(z.boolean(), false),
   },
   positional: ["image"],
+  unlisted: ["kernel", "initrd", "append", "modules", "fresh_identity"],
   output: Vm,
   uses: ["driver"],
   feature: "sandboxes",

@@ -35,6 +35,7 @@ export default defineTool({
     fresh_identity: z._default(z.boolean(), false),
   },
   positional: ["image"],
+  unlisted: ["initrd", "modules", "fresh_identity"],
   rest: "argv",
   output: z.extend(ExecResult, { sandbox: z.optional(Vm) }),
   uses: ["driver"],

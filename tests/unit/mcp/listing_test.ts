@@ -58,6 +58,17 @@ Deno.test("a toolset lists its family, alone or beside the default profile", asy
   assert.deepEqual(names, [...new Set(wanted)].sort());
 });
 
+Deno.test("rare fields are listed where their toolset is asked for, and only there", async () => {
+  const fieldsOf = async (toolsets: string[]): Promise<string[]> => {
+    const listed = (await list({ toolsets })).find(({ name }) => name === "hv_vm_create");
+    return Object.keys(listed?.inputSchema.properties ?? {});
+  };
+  const [usual, whole] = [await fieldsOf([]), await fieldsOf(["default", "vm"])];
+  const { unlisted } = await catalogue.load("vm_create");
+  assert.ok(unlisted.length > 0);
+  assert.deepEqual(whole.filter((field) => !usual.includes(field)).sort(), [...unlisted].sort());
+});
+
 Deno.test("a read-only server lists reading tools only", async () => {
   const tools = await list({ toolsets: ["all"], readOnly: true });
   const reading = (await catalogue.loadAll()).filter((tool) => tool.class === "R");

@@ -75,6 +75,22 @@ Describe 'The life of a machine' {
         "$($machine.Heartbeat)" | Should -Be 'OkApplicationsHealthy'
     }
 
+    It 'loses a saved state on request, and shuts down when WMI asks the guest' {
+        Save-VM web
+        Remove-VMSavedState web
+        "$($machine.State)" | Should -Be 'Off'
+        Start-VM web
+        Wait-VM web -Timeout 5
+        Import-Module "$simulationRoot/modules/CimCmdlets/CimCmdlets.psd1"
+        $component = Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_ShutdownComponent -Filter "SystemName='$("$($machine.Id)".ToUpperInvariant())'"
+        (Invoke-CimMethod -InputObject $component -MethodName InitiateShutdown -Arguments @{ Force = $false; Reason = 'test' }).ReturnValue | Should -Be 0
+        $deadline = [DateTime]::UtcNow.AddSeconds(5)
+        while ("$($machine.State)" -ne 'Off' -and [DateTime]::UtcNow -lt $deadline) { Start-Sleep -Milliseconds 20 }
+        "$($machine.State)" | Should -Be 'Off'
+        Start-VM web
+        Wait-VM web -Timeout 5
+    }
+
     It 'shuts down through its guest, and -WhatIf changes nothing' {
         Stop-VM web -WhatIf
         "$($machine.State)" | Should -Be 'Running'

@@ -183,8 +183,10 @@ Describe 'PowerShell Direct' {
         $session = New-PSSession -VMId $machine.Id -Credential $credential
         Stop-VM web -TurnOff
         Invoke-Command -Session $session -ScriptBlock { 1 } -ErrorAction SilentlyContinue -ErrorVariable seen
-        $seen.Count | Should -BeGreaterThan 0
-        "$($session.State)" | Should -Be 'Broken'
+        $seen[0].FullyQualifiedErrorId | Should -Be 'PSSessionStateBroken,Microsoft.PowerShell.Commands.InvokeCommandCommand'
+        $deadline = [DateTime]::UtcNow.AddSeconds(20)
+        while ("$($session.State)" -eq 'Opened' -and [DateTime]::UtcNow -lt $deadline) { Start-Sleep -Milliseconds 50 }
+        "$($session.State)" | Should -BeIn 'Broken', 'Closed'
     }
 }
 

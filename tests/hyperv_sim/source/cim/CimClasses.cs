@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.Text;
+using Microsoft.HyperV.PowerShell;
 
 namespace HvlabSimulation
 {
@@ -77,7 +78,7 @@ namespace HvlabSimulation
             Node activity = Machine.Activity(machine);
             string state = Machine.State(machine);
             long uptime = state == "Running" ? (Clock.Now - machine.Number("BootedAt")) / TimeSpan.TicksPerMillisecond : 0;
-            long code = activity == null ? 0 : (long)(Microsoft.HyperV.PowerShell.VMOperationalStatus)Enum.Parse(typeof(Microsoft.HyperV.PowerShell.VMOperationalStatus), activity.Text("Status"));
+            long code = activity == null ? 0 : (long)(VMOperationalStatus)Enum.Parse(typeof(VMOperationalStatus), activity.Text("Status"));
             Node node = new Node().With("Caption", "Virtual Machine").With("Description", "Microsoft Virtual Machine").With("ElementName", machine.Text("Name"))
                 .With("Name", IdOf(machine)).With("EnabledState", (ushort)EnabledState(state)).With("OtherEnabledState", EnabledState(state) == 1 ? state : null)
                 .With("HealthState", (ushort)5).With("OperationalStatus", activity == null ? Codes(2) : Codes(2, code == 23769 ? 32769 : code))

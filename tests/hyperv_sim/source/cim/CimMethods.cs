@@ -130,11 +130,14 @@ namespace HvlabSimulation
         private static Node ShutDown(Node machine)
         {
             if (!Power.CanShutDown(machine)) return Returned(InvalidState);
+            double seconds = Machine.ShutdownSeconds(machine);
+            // The guest was asked, which is all that this method promises.
+            if (double.IsInfinity(seconds)) return Returned(Done);
             World.Current.Change(delegate(WorldChange change)
             {
                 Node node = change.Edit(Machine.DocumentOf(machine.Id("Id")));
                 GuestProcesses.End(node);
-                Machine.Enter(node, "Off", "Stopping", 0);
+                Machine.Enter(node, "Off", "Stopping", seconds);
                 CallLog.Effect(change, "InitiateShutdown", machine.Text("Id"));
             });
             return Returned(Done);

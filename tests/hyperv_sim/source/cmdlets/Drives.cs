@@ -1,11 +1,12 @@
 using System;
 using System.Collections.Generic;
 using HvlabSimulation;
+using Microsoft.HyperV.PowerShell;
 
 namespace HvlabSimulation
 {
     /// <summary>Cmdlets on the drives of a machine.</summary>
-    public abstract class DriveCmdlet<T> : SimulatedCmdlet where T : Microsoft.HyperV.PowerShell.Drive, new()
+    public abstract class DriveCmdlet<T> : SimulatedCmdlet where T : Drive, new()
     {
         internal abstract string DriveList { get; }
         internal abstract string ObjectParameter { get; }
@@ -14,19 +15,19 @@ namespace HvlabSimulation
         {
             if (Has(ObjectParameter)) return List<T>(ObjectParameter);
             List<T> drives = new List<T>();
-            foreach (Microsoft.HyperV.PowerShell.VirtualMachineBase owner in Owners())
+            foreach (VirtualMachineBase owner in Owners())
             {
                 foreach (T drive in owner.Parts<T>(DriveList)) if (Fits(drive)) drives.Add(drive);
             }
             return drives;
         }
 
-        internal List<Microsoft.HyperV.PowerShell.VirtualMachineBase> Owners()
+        internal List<VirtualMachineBase> Owners()
         {
-            List<Microsoft.HyperV.PowerShell.VirtualMachineBase> owners = new List<Microsoft.HyperV.PowerShell.VirtualMachineBase>();
-            if (Has("VMSnapshot")) foreach (Microsoft.HyperV.PowerShell.VMSnapshot checkpoint in List<Microsoft.HyperV.PowerShell.VMSnapshot>("VMSnapshot")) owners.Add(checkpoint);
-            else if (Has("VMDriveController")) foreach (Microsoft.HyperV.PowerShell.VMDriveController controller in List<Microsoft.HyperV.PowerShell.VMDriveController>("VMDriveController")) owners.Add(controller.Owner);
-            else foreach (Microsoft.HyperV.PowerShell.VirtualMachine machine in Targets()) owners.Add(machine);
+            List<VirtualMachineBase> owners = new List<VirtualMachineBase>();
+            if (Has("VMSnapshot")) foreach (VMSnapshot checkpoint in List<VMSnapshot>("VMSnapshot")) owners.Add(checkpoint);
+            else if (Has("VMDriveController")) foreach (VMDriveController controller in List<VMDriveController>("VMDriveController")) owners.Add(controller.Owner);
+            else foreach (VirtualMachine machine in Targets()) owners.Add(machine);
             return owners;
         }
 
@@ -63,9 +64,9 @@ namespace HvlabSimulation
         /// <summary>Adds a drive at the place that the caller named, else at the first free one.</summary>
         internal void AddDrives(string path)
         {
-            foreach (Microsoft.HyperV.PowerShell.VirtualMachineBase owner in Owners())
+            foreach (VirtualMachineBase owner in Owners())
             {
-                Microsoft.HyperV.PowerShell.VirtualMachineBase target = owner;
+                VirtualMachineBase target = owner;
                 if (!Output.ShouldProcess(target.MachineNode.Text("Name"), CommandName)) continue;
                 Guarded(target, delegate
                 {
@@ -79,7 +80,7 @@ namespace HvlabSimulation
                         node.Child("Settings").Items(DriveList).Add(drive);
                         id = drive.Text("Id");
                     });
-                    if (Flag("Passthru")) Output.Emit(Microsoft.HyperV.PowerShell.VMComponentObject.Item<T>(target, DriveList, new Node().With("Id", id)));
+                    if (Flag("Passthru")) Output.Emit(VMComponentObject.Item<T>(target, DriveList, new Node().With("Id", id)));
                 });
             }
         }

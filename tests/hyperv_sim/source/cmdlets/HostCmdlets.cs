@@ -3,6 +3,7 @@ using System.Collections.Generic;
 using System.IO;
 using System.Management.Automation;
 using HvlabSimulation;
+using Microsoft.HyperV.PowerShell;
 
 namespace Microsoft.HyperV.PowerShell.Commands
 {
@@ -160,11 +161,11 @@ namespace HvlabSimulation
     /// <summary>Integration services, named in the host's language.</summary>
     internal static class Services
     {
-        public static List<Microsoft.HyperV.PowerShell.VMIntegrationComponent> Of(SimulatedCmdlet cmdlet, Microsoft.HyperV.PowerShell.VirtualMachineBase owner)
+        public static List<VMIntegrationComponent> Of(SimulatedCmdlet cmdlet, VirtualMachineBase owner)
         {
             List<string> names = cmdlet.List<string>("Name");
-            List<Microsoft.HyperV.PowerShell.VMIntegrationComponent> found = new List<Microsoft.HyperV.PowerShell.VMIntegrationComponent>();
-            foreach (Microsoft.HyperV.PowerShell.VMIntegrationComponent service in owner.Parts<Microsoft.HyperV.PowerShell.VMIntegrationComponent>("Services"))
+            List<VMIntegrationComponent> found = new List<VMIntegrationComponent>();
+            foreach (VMIntegrationComponent service in owner.Parts<VMIntegrationComponent>("Services"))
             {
                 bool wanted = names.Count == 0;
                 foreach (string name in names) wanted = wanted || new WildcardPattern(name, WildcardOptions.IgnoreCase).IsMatch(service.Name);
@@ -176,9 +177,9 @@ namespace HvlabSimulation
 
         public static void Switch(SimulatedCmdlet cmdlet, bool enabled)
         {
-            List<Microsoft.HyperV.PowerShell.VMIntegrationComponent> services = cmdlet.List<Microsoft.HyperV.PowerShell.VMIntegrationComponent>("VMIntegrationService");
-            if (!cmdlet.Has("VMIntegrationService")) foreach (Microsoft.HyperV.PowerShell.VirtualMachine machine in cmdlet.Targets()) services.AddRange(Of(cmdlet, machine));
-            foreach (Microsoft.HyperV.PowerShell.VMIntegrationComponent service in services)
+            List<VMIntegrationComponent> services = cmdlet.List<VMIntegrationComponent>("VMIntegrationService");
+            if (!cmdlet.Has("VMIntegrationService")) foreach (VirtualMachine machine in cmdlet.Targets()) services.AddRange(Of(cmdlet, machine));
+            foreach (VMIntegrationComponent service in services)
             {
                 if (!cmdlet.Output.ShouldProcess(service.Name, cmdlet.CommandName)) continue;
                 string id = service.Id;
@@ -195,7 +196,7 @@ namespace HvlabSimulation
 
         public static void Show(SimulatedCmdlet cmdlet)
         {
-            foreach (Microsoft.HyperV.PowerShell.VMPartitionableGpu gpu in Microsoft.HyperV.PowerShell.VMPartitionableGpu.All())
+            foreach (VMPartitionableGpu gpu in VMPartitionableGpu.All())
             {
                 if (!cmdlet.Has("Name") || gpu.Name == cmdlet.Text("Name")) cmdlet.Output.Emit(gpu);
             }
@@ -214,11 +215,11 @@ namespace HvlabSimulation
 
         public static void Change(SimulatedCmdlet cmdlet, Action<Node, Node> change)
         {
-            List<Microsoft.HyperV.PowerShell.VMGpuPartitionAdapter> adapters = cmdlet.List<Microsoft.HyperV.PowerShell.VMGpuPartitionAdapter>("VMGpuPartitionAdapter");
-            if (adapters.Count == 0) foreach (Microsoft.HyperV.PowerShell.VirtualMachine machine in cmdlet.Targets()) adapters.AddRange(machine.Parts<Microsoft.HyperV.PowerShell.VMGpuPartitionAdapter>("GpuAdapters"));
-            if (cmdlet.Has("AdapterId")) adapters.RemoveAll(delegate(Microsoft.HyperV.PowerShell.VMGpuPartitionAdapter one) { return one.Id != cmdlet.Text("AdapterId"); });
+            List<VMGpuPartitionAdapter> adapters = cmdlet.List<VMGpuPartitionAdapter>("VMGpuPartitionAdapter");
+            if (adapters.Count == 0) foreach (VirtualMachine machine in cmdlet.Targets()) adapters.AddRange(machine.Parts<VMGpuPartitionAdapter>("GpuAdapters"));
+            if (cmdlet.Has("AdapterId")) adapters.RemoveAll(delegate(VMGpuPartitionAdapter one) { return one.Id != cmdlet.Text("AdapterId"); });
             if (adapters.Count == 0) throw Refusal.NotFound(Texts.Host("part_not_found", "Gpu partition adapter"));
-            foreach (Microsoft.HyperV.PowerShell.VMGpuPartitionAdapter adapter in adapters)
+            foreach (VMGpuPartitionAdapter adapter in adapters)
             {
                 string id = adapter.Id;
                 Power.Require(adapter.Owner.MachineNode, "Off");

@@ -1,6 +1,9 @@
 using System;
 using System.Collections.Generic;
+using System.Globalization;
+using System.Management.Automation;
 using HvlabSimulation;
+using Microsoft.HyperV.PowerShell;
 
 namespace HvlabSimulation
 {
@@ -9,13 +12,13 @@ namespace HvlabSimulation
     {
         public static Node ByName(string name) { return World.Current.Document("switches").Find("Switches", "Name", name); }
 
-        public static List<Microsoft.HyperV.PowerShell.VMSwitch> Matching(string pattern)
+        public static List<VMSwitch> Matching(string pattern)
         {
-            List<Microsoft.HyperV.PowerShell.VMSwitch> found = new List<Microsoft.HyperV.PowerShell.VMSwitch>();
-            System.Management.Automation.WildcardPattern wildcard = new System.Management.Automation.WildcardPattern(pattern, System.Management.Automation.WildcardOptions.IgnoreCase);
+            List<VMSwitch> found = new List<VMSwitch>();
+            WildcardPattern wildcard = new WildcardPattern(pattern, WildcardOptions.IgnoreCase);
             foreach (Node node in World.Current.Document("switches").Nodes("Switches"))
             {
-                if (wildcard.IsMatch(node.Text("Name"))) found.Add(Microsoft.HyperV.PowerShell.VMSwitch.Of(node));
+                if (wildcard.IsMatch(node.Text("Name"))) found.Add(VMSwitch.Of(node));
             }
             return found;
         }
@@ -27,26 +30,26 @@ namespace HvlabSimulation
             foreach (Node node in World.Current.Document("switches").Nodes("Switches"))
             {
                 Node link = node;
-                if (link.Text("SwitchType") != "Private") adapters.Add(new Microsoft.HyperV.PowerShell.VMInternalNetworkAdapter { Find = delegate { return link; } });
+                if (link.Text("SwitchType") != "Private") adapters.Add(new VMInternalNetworkAdapter { Find = delegate { return link; } });
             }
             return adapters;
         }
 
         /// <summary>Switches that the caller named or passed; a name without switch is an error.</summary>
-        public static List<Microsoft.HyperV.PowerShell.VMSwitch> Targets(SimulatedCmdlet cmdlet)
+        public static List<VMSwitch> Targets(SimulatedCmdlet cmdlet)
         {
-            if (cmdlet.Has("VMSwitch")) return cmdlet.List<Microsoft.HyperV.PowerShell.VMSwitch>("VMSwitch");
-            List<Microsoft.HyperV.PowerShell.VMSwitch> found = new List<Microsoft.HyperV.PowerShell.VMSwitch>();
+            if (cmdlet.Has("VMSwitch")) return cmdlet.List<VMSwitch>("VMSwitch");
+            List<VMSwitch> found = new List<VMSwitch>();
             foreach (string name in cmdlet.List<string>("Name"))
             {
-                List<Microsoft.HyperV.PowerShell.VMSwitch> matches = Matching(name);
-                if (matches.Count == 0 && !System.Management.Automation.WildcardPattern.ContainsWildcardCharacters(name)) cmdlet.Output.Fail(Refusal.Invalid(Texts.Host("switch_not_found", name)).ToRecord());
+                List<VMSwitch> matches = Matching(name);
+                if (matches.Count == 0 && !WildcardPattern.ContainsWildcardCharacters(name)) cmdlet.Output.Fail(Refusal.Invalid(Texts.Host("switch_not_found", name)).ToRecord());
                 found.AddRange(matches);
             }
             return found;
         }
 
-        public static void Change(SimulatedCmdlet cmdlet, Microsoft.HyperV.PowerShell.VMSwitch target, Action<Node, Node> change)
+        public static void Change(SimulatedCmdlet cmdlet, VMSwitch target, Action<Node, Node> change)
         {
             string id = target.Source.Text("Id");
             World.Current.Change(delegate(WorldChange edit)
@@ -78,18 +81,18 @@ namespace HvlabSimulation
     /// <summary>Cmdlets on the network adapters of machines.</summary>
     public abstract class AdapterCmdlet : SimulatedCmdlet
     {
-        internal List<Microsoft.HyperV.PowerShell.VMNetworkAdapter> Adapters(string nameParameter)
+        internal List<VMNetworkAdapter> Adapters(string nameParameter)
         {
-            if (Has("VMNetworkAdapter")) return List<Microsoft.HyperV.PowerShell.VMNetworkAdapter>("VMNetworkAdapter");
-            List<Microsoft.HyperV.PowerShell.VirtualMachineBase> owners = new List<Microsoft.HyperV.PowerShell.VirtualMachineBase>();
-            if (Has("VMSnapshot")) foreach (Microsoft.HyperV.PowerShell.VMSnapshot checkpoint in List<Microsoft.HyperV.PowerShell.VMSnapshot>("VMSnapshot")) owners.Add(checkpoint);
-            else if (Flag("All")) owners.AddRange(Microsoft.HyperV.PowerShell.VirtualMachine.Matching("*"));
-            else foreach (Microsoft.HyperV.PowerShell.VirtualMachine machine in OwnersByName()) owners.Add(machine);
+            if (Has("VMNetworkAdapter")) return List<VMNetworkAdapter>("VMNetworkAdapter");
+            List<VirtualMachineBase> owners = new List<VirtualMachineBase>();
+            if (Has("VMSnapshot")) foreach (VMSnapshot checkpoint in List<VMSnapshot>("VMSnapshot")) owners.Add(checkpoint);
+            else if (Flag("All")) owners.AddRange(VirtualMachine.Matching("*"));
+            else foreach (VirtualMachine machine in OwnersByName()) owners.Add(machine);
             List<string> names = List<string>(nameParameter);
-            List<Microsoft.HyperV.PowerShell.VMNetworkAdapter> adapters = new List<Microsoft.HyperV.PowerShell.VMNetworkAdapter>();
-            foreach (Microsoft.HyperV.PowerShell.VirtualMachineBase owner in owners)
+            List<VMNetworkAdapter> adapters = new List<VMNetworkAdapter>();
+            foreach (VirtualMachineBase owner in owners)
             {
-                foreach (Microsoft.HyperV.PowerShell.VMNetworkAdapter adapter in owner.Parts<Microsoft.HyperV.PowerShell.VMNetworkAdapter>("NetworkAdapters"))
+                foreach (VMNetworkAdapter adapter in owner.Parts<VMNetworkAdapter>("NetworkAdapters"))
                 {
                     bool wanted = names.Count == 0 || names.Exists(delegate(string name) { return string.Equals(name, adapter.Name, StringComparison.OrdinalIgnoreCase); });
                     if (wanted) adapters.Add(adapter);
@@ -100,16 +103,16 @@ namespace HvlabSimulation
         }
 
         // Here -Name is the adapter's, so machines are named by -VMName alone.
-        private List<Microsoft.HyperV.PowerShell.VirtualMachine> OwnersByName()
+        private List<VirtualMachine> OwnersByName()
         {
-            return Has("VM") || Has("VMName") ? Targets() : new List<Microsoft.HyperV.PowerShell.VirtualMachine>();
+            return Has("VM") || Has("VMName") ? Targets() : new List<VirtualMachine>();
         }
 
-        internal void ChangeAdapters(List<Microsoft.HyperV.PowerShell.VMNetworkAdapter> adapters, Action<Node, Node> change)
+        internal void ChangeAdapters(List<VMNetworkAdapter> adapters, Action<Node, Node> change)
         {
-            foreach (Microsoft.HyperV.PowerShell.VMNetworkAdapter adapter in adapters)
+            foreach (VMNetworkAdapter adapter in adapters)
             {
-                Microsoft.HyperV.PowerShell.VMNetworkAdapter target = adapter;
+                VMNetworkAdapter target = adapter;
                 if (!Output.ShouldProcess(target.Name, CommandName)) continue;
                 Guarded(target.Owner, delegate
                 {
@@ -349,7 +352,7 @@ namespace HvlabSimulation
         {
             string digits = address.Replace("-", "").Replace(":", "").ToUpperInvariant();
             ulong number;
-            if (digits.Length != 12 || !ulong.TryParse(digits, System.Globalization.NumberStyles.HexNumber, null, out number)) throw Refusal.Invalid(Texts.Host("failed"));
+            if (digits.Length != 12 || !ulong.TryParse(digits, NumberStyles.HexNumber, null, out number)) throw Refusal.Invalid(Texts.Host("failed"));
             adapter["MacAddress"] = digits;
             adapter["DynamicMacAddressEnabled"] = false;
         }

@@ -1,6 +1,8 @@
 using System;
 using System.Collections.Generic;
+using System.Management.Automation;
 using HvlabSimulation;
+using Microsoft.HyperV.PowerShell;
 
 namespace HvlabSimulation
 {
@@ -8,7 +10,7 @@ namespace HvlabSimulation
     internal static class Power
     {
         /// <summary>Moves a machine through a transitional state; the host finishes it even when the caller goes away.</summary>
-        public static void Move(SimulatedCmdlet cmdlet, Microsoft.HyperV.PowerShell.VirtualMachine machine, string meanwhile, string state, Action<Node> change)
+        public static void Move(SimulatedCmdlet cmdlet, VirtualMachine machine, string meanwhile, string state, Action<Node> change)
         {
             double seconds = Faults.Duration(cmdlet.CommandName, machine.MachineNode);
             cmdlet.ChangeMachine(machine, delegate(Node node)
@@ -21,7 +23,7 @@ namespace HvlabSimulation
             cmdlet.Wait(seconds, meanwhile);
         }
 
-        public static void Boot(SimulatedCmdlet cmdlet, Microsoft.HyperV.PowerShell.VirtualMachine machine)
+        public static void Boot(SimulatedCmdlet cmdlet, VirtualMachine machine)
         {
             Move(cmdlet, machine, "Starting", "Running", delegate(Node node)
             {
@@ -65,7 +67,7 @@ namespace HvlabSimulation
             }
             long wanted = machine.Child("Settings").Child("Memory").Number("Startup");
             if (wanted <= World.Current.Document("host").Number("MemoryCapacity")) return;
-            throw new Refusal("OutOfMemory", System.Management.Automation.ErrorCategory.FromStdErr, Texts.Host("start_failed", name) + "\n" + Texts.Host("no_memory", name) + "\n" +
+            throw new Refusal("OutOfMemory", ErrorCategory.FromStdErr, Texts.Host("start_failed", name) + "\n" + Texts.Host("no_memory", name) + "\n" +
                 Texts.Host("start_failed_id", name, id) + "\n" + Texts.Host("no_memory_id", name, wanted / 1048576, id));
         }
 
@@ -143,7 +145,7 @@ namespace Microsoft.HyperV.PowerShell.Commands
                 PowerOff(machine);
                 return;
             }
-            Wait(Convert.ToDouble(Machine.Guest(node, "ShutdownSeconds") ?? 0.05, System.Globalization.CultureInfo.InvariantCulture), "Stopping");
+            Wait(Machine.ShutdownSeconds(node), "Stopping");
             PowerOff(machine);
         }
 
@@ -171,6 +173,20 @@ namespace Microsoft.HyperV.PowerShell.Commands
                     Power.Require(machine.MachineNode, "Running", "Paused");
                     Power.Move(this, machine, "Saving", "Saved", GuestProcesses.End);
                 }
+                if (Flag("Passthru")) Output.Emit(machine);
+            });
+        }
+    }
+
+    public partial class RemoveVMSavedState : SimulatedCmdlet
+    {
+        internal override void Work()
+        {
+            if (Has("VMSnapshot")) throw new NotImplementedException();
+            ForEachTarget(delegate(VirtualMachine machine)
+            {
+                Power.Require(machine.MachineNode, "Saved");
+                Power.Move(this, machine, "Saved", "Off", delegate { });
                 if (Flag("Passthru")) Output.Emit(machine);
             });
         }
@@ -248,12 +264,12 @@ namespace HvlabSimulation
     /// <summary>Waits for what a guest reports.</summary>
     internal static class Waiting
     {
-        public static void ForGuest(SimulatedCmdlet cmdlet, Microsoft.HyperV.PowerShell.VirtualMachine machine, string what, int seconds)
+        public static void ForGuest(SimulatedCmdlet cmdlet, VirtualMachine machine, string what, int seconds)
         {
             long limit = seconds < 0 ? long.MaxValue : Clock.After(seconds);
             while (!Reached(machine.MachineNode, what))
             {
-                if (Clock.Now > limit) throw new Refusal("OperationTimeout", System.Management.Automation.ErrorCategory.OperationTimeout, Texts.Host("failed"));
+                if (Clock.Now > limit) throw new Refusal("OperationTimeout", ErrorCategory.OperationTimeout, Texts.Host("failed"));
                 cmdlet.Wait(0.05, "Waiting");
             }
         }

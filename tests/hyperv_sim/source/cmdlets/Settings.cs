@@ -2,11 +2,12 @@ using System;
 using System.Collections.Generic;
 using System.Management.Automation;
 using HvlabSimulation;
+using Microsoft.HyperV.PowerShell;
 
 namespace HvlabSimulation
 {
     /// <summary>Cmdlets that read or set one part of a machine, passed as a name, as the machine or as the part itself.</summary>
-    public abstract class PartCmdlet<T> : SimulatedCmdlet where T : Microsoft.HyperV.PowerShell.VMComponentObject, new()
+    public abstract class PartCmdlet<T> : SimulatedCmdlet where T : VMComponentObject, new()
     {
         internal abstract string PartKey { get; }
 
@@ -14,25 +15,25 @@ namespace HvlabSimulation
         internal virtual string PartParameter { get { return typeof(T).Name; } }
 
         /// <summary>Refuses machines that have no such part.</summary>
-        internal virtual void Check(Microsoft.HyperV.PowerShell.VirtualMachineBase owner)
+        internal virtual void Check(VirtualMachineBase owner)
         {
             if (owner.Settings.Get(PartKey) == null) throw Refusal.Operation(Texts.Host("part_not_found", typeof(T).Name.Substring(2)));
         }
 
-        internal List<Microsoft.HyperV.PowerShell.VirtualMachineBase> Owners()
+        internal List<VirtualMachineBase> Owners()
         {
-            List<Microsoft.HyperV.PowerShell.VirtualMachineBase> owners = new List<Microsoft.HyperV.PowerShell.VirtualMachineBase>();
-            if (Has("VMSnapshot")) foreach (Microsoft.HyperV.PowerShell.VMSnapshot checkpoint in List<Microsoft.HyperV.PowerShell.VMSnapshot>("VMSnapshot")) owners.Add(checkpoint);
+            List<VirtualMachineBase> owners = new List<VirtualMachineBase>();
+            if (Has("VMSnapshot")) foreach (VMSnapshot checkpoint in List<VMSnapshot>("VMSnapshot")) owners.Add(checkpoint);
             else if (Has(PartParameter)) foreach (T part in List<T>(PartParameter)) owners.Add(part.Owner);
-            else foreach (Microsoft.HyperV.PowerShell.VirtualMachine machine in Targets()) owners.Add(machine);
+            else foreach (VirtualMachine machine in Targets()) owners.Add(machine);
             return owners;
         }
 
         internal void Show()
         {
-            foreach (Microsoft.HyperV.PowerShell.VirtualMachineBase owner in Owners())
+            foreach (VirtualMachineBase owner in Owners())
             {
-                Microsoft.HyperV.PowerShell.VirtualMachineBase target = owner;
+                VirtualMachineBase target = owner;
                 Guarded(target, delegate
                 {
                     Check(target);
@@ -43,9 +44,9 @@ namespace HvlabSimulation
 
         internal void Change(Action<Node> change, params string[] offOnly)
         {
-            foreach (Microsoft.HyperV.PowerShell.VirtualMachineBase owner in Owners())
+            foreach (VirtualMachineBase owner in Owners())
             {
-                Microsoft.HyperV.PowerShell.VirtualMachineBase target = owner;
+                VirtualMachineBase target = owner;
                 if (!Output.ShouldProcess(target.MachineNode.Text("Name"), CommandName)) continue;
                 Guarded(target, delegate
                 {
@@ -328,7 +329,7 @@ namespace HvlabSimulation
     {
         public static void Run(SimulatedCmdlet cmdlet, Action<Node> change)
         {
-            cmdlet.ForEachTarget(delegate(Microsoft.HyperV.PowerShell.VirtualMachine machine)
+            cmdlet.ForEachTarget(delegate(VirtualMachine machine)
             {
                 if (machine.Generation == 1) throw Refusal.Operation(Texts.Host("part_not_found", "Security"));
                 Power.Require(machine.MachineNode, "Off");

@@ -179,7 +179,7 @@ namespace HvlabSimulation
                 if (Output.Stopped) throw new PipelineStoppedException();
                 int percent = (int)(100 * watch.Elapsed.TotalSeconds / seconds);
                 Output.Progress(activity.Length == 0 ? CommandName : activity, percent);
-                Thread.Sleep(Math.Min(50, Math.Max(1, (int)(1000 * seconds / 20))));
+                Thread.Sleep((int)Math.Min(50, Math.Max(1, 1000 * seconds / 20)));
             }
         }
 

@@ -2,39 +2,40 @@ using System;
 using System.Collections.Generic;
 using System.Management.Automation;
 using HvlabSimulation;
+using Microsoft.HyperV.PowerShell;
 
 namespace HvlabSimulation
 {
     /// <summary>Cmdlets on checkpoints: found by object, or by name within machines.</summary>
     public abstract class SnapshotCmdlet : SimulatedCmdlet
     {
-        internal List<Microsoft.HyperV.PowerShell.VMSnapshot> Found()
+        internal List<VMSnapshot> Found()
         {
-            if (Has("VMSnapshot")) return List<Microsoft.HyperV.PowerShell.VMSnapshot>("VMSnapshot");
-            List<Microsoft.HyperV.PowerShell.VMSnapshot> found = new List<Microsoft.HyperV.PowerShell.VMSnapshot>();
-            foreach (Microsoft.HyperV.PowerShell.VirtualMachine machine in Targets()) found.AddRange(Of(machine));
+            if (Has("VMSnapshot")) return List<VMSnapshot>("VMSnapshot");
+            List<VMSnapshot> found = new List<VMSnapshot>();
+            foreach (VirtualMachine machine in Targets()) found.AddRange(Of(machine));
             return found;
         }
 
-        internal List<Microsoft.HyperV.PowerShell.VMSnapshot> Of(Microsoft.HyperV.PowerShell.VirtualMachine machine)
+        internal List<VMSnapshot> Of(VirtualMachine machine)
         {
             List<string> names = List<string>("Name");
-            List<Microsoft.HyperV.PowerShell.VMSnapshot> found = new List<Microsoft.HyperV.PowerShell.VMSnapshot>();
+            List<VMSnapshot> found = new List<VMSnapshot>();
             foreach (Node node in machine.MachineNode.Nodes("Checkpoints"))
             {
                 bool wanted = names.Count == 0;
                 foreach (string name in names) wanted = wanted || new WildcardPattern(name, WildcardOptions.IgnoreCase).IsMatch(node.Text("Name"));
-                if (wanted) found.Add(Microsoft.HyperV.PowerShell.VMSnapshot.Of(machine.MachineId, node.Id("Id")));
+                if (wanted) found.Add(VMSnapshot.Of(machine.MachineId, node.Id("Id")));
             }
             if (found.Count == 0 && names.Count > 0 && !WildcardPattern.ContainsWildcardCharacters(names[0])) Output.Fail(Refusal.NotFound(Texts.Host("checkpoint_not_found", names[0])).ToRecord());
             return found;
         }
 
-        internal void ForEachFound(Action<Microsoft.HyperV.PowerShell.VMSnapshot> work)
+        internal void ForEachFound(Action<VMSnapshot> work)
         {
-            foreach (Microsoft.HyperV.PowerShell.VMSnapshot checkpoint in Found())
+            foreach (VMSnapshot checkpoint in Found())
             {
-                Microsoft.HyperV.PowerShell.VMSnapshot target = checkpoint;
+                VMSnapshot target = checkpoint;
                 if (Output.ShouldProcess(target.Name, CommandName)) Guarded(target, delegate { work(target); });
             }
         }

@@ -2,13 +2,14 @@ using System;
 using System.Collections.Generic;
 using System.IO;
 using HvlabSimulation;
+using Microsoft.HyperV.PowerShell;
 
 namespace HvlabSimulation
 {
     /// <summary>Exported machines: a folder with the document and copies of the disks.</summary>
     internal static class Transfer
     {
-        public static void Export(SimulatedCmdlet cmdlet, Microsoft.HyperV.PowerShell.VirtualMachineBase source, Node settings, string name, string path)
+        public static void Export(SimulatedCmdlet cmdlet, VirtualMachineBase source, Node settings, string name, string path)
         {
             World world = World.Current;
             string folder = HostPath.Join(path, name);
@@ -25,7 +26,7 @@ namespace HvlabSimulation
             copy["State"] = "Off";
             copy.Remove("Pending");
             copy.Remove("Activity");
-            if (source is Microsoft.HyperV.PowerShell.VMSnapshot)
+            if (source is VMSnapshot)
             {
                 copy.Remove("Checkpoints");
                 copy.Remove("CurrentCheckpoint");

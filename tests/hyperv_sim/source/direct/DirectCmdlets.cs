@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.Management.Automation;
+using System.Management.Automation.Remoting;
 using System.Management.Automation.Runspaces;
 using HvlabSimulation;
 
@@ -141,7 +142,8 @@ namespace Microsoft.PowerShell.Commands
             foreach (string name in new[] { "InputObject", "ErrorVariable", "WarningVariable", "OutVariable", "OutBuffer", "PipelineVariable", "InformationVariable" }) arguments.Remove(name);
             if (VMId == null && VMName == null)
             {
-                RunReal(arguments);
+                if (Session != null && Array.Exists(Session, DirectSession.HasEnded)) WriteBroken(new PSRemotingTransportException("The Hyper-V socket target process has ended."));
+                else RunReal(arguments);
                 return;
             }
             foreach (string name in new[] { "VMId", "VMName", "Credential" }) arguments.Remove(name);
@@ -161,7 +163,7 @@ namespace Microsoft.PowerShell.Commands
             System.Collections.Hashtable table = new System.Collections.Hashtable();
             foreach (KeyValuePair<string, object> argument in arguments) table[argument.Key] = argument.Value;
             string text = input.Count > 0 ? "param($a, $i) $i | Microsoft.PowerShell.Core\\Invoke-Command @a" : "param($a) Microsoft.PowerShell.Core\\Invoke-Command @a";
-            ScriptBlock script = System.Management.Automation.ScriptBlock.Create(text);
+            ScriptBlock script = ScriptBlock.Create(text);
             try
             {
                 Step(script, table);
@@ -170,13 +172,18 @@ namespace Microsoft.PowerShell.Commands
             {
                 // The guest's process went away under the call.
                 if (Session == null || Session[0].Runspace.RunspaceStateInfo.State == RunspaceState.Opened) throw;
-                WriteError(new ErrorRecord(error.InnerException ?? error, "PSSessionStateBroken", ErrorCategory.OpenError, Session[0]));
+                WriteBroken(error.InnerException ?? error);
             }
+        }
+
+        private void WriteBroken(Exception error)
+        {
+            WriteError(new ErrorRecord(error, "PSSessionStateBroken", ErrorCategory.OpenError, Session[0]));
         }
 
         private void Step(ScriptBlock script, System.Collections.Hashtable table)
         {
-            using (SteppablePipeline pipeline = System.Management.Automation.ScriptBlock.Create("param($s, $a, $i) & $s $a $i").GetSteppablePipeline(CommandOrigin.Internal, new object[] { script, table, input.ToArray() }))
+            using (SteppablePipeline pipeline = ScriptBlock.Create("param($s, $a, $i) & $s $a $i").GetSteppablePipeline(CommandOrigin.Internal, new object[] { script, table, input.ToArray() }))
             {
                 pipeline.Begin(this);
                 pipeline.Process();

@@ -1,17 +1,29 @@
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.Management.Automation;
 using System.Management.Automation.Remoting;
 using System.Management.Automation.Runspaces;
 using System.Net;
 using System.Reflection;
 using System.Threading;
+using Microsoft.HyperV.PowerShell;
 
 namespace HvlabSimulation
 {
     /// <summary>PowerShell Direct: finds the machine as the real cmdlets do and opens a session to a child PowerShell.</summary>
     internal static class DirectSession
     {
+        private static readonly Dictionary<Guid, Process> Guests = new Dictionary<Guid, Process>();
+
+        /// <summary>True when the guest's process behind a session is gone, as after a power off.</summary>
+        public static bool HasEnded(PSSession session)
+        {
+            Process process;
+            lock (Guests) if (!Guests.TryGetValue(session.Runspace.InstanceId, out process)) return false;
+            return process.HasExited;
+        }
+
         public static ErrorRecord Error(Exception error, string id, ErrorCategory category, object target)
         {
             return new ErrorRecord(error, id, category, target);
@@ -29,7 +41,7 @@ namespace HvlabSimulation
             foreach (string name in names ?? new string[0])
             {
                 List<Node> found = new List<Node>();
-                foreach (Microsoft.HyperV.PowerShell.VirtualMachine machine in Microsoft.HyperV.PowerShell.VirtualMachine.Matching(name)) found.Add(machine.MachineNode);
+                foreach (VirtualMachine machine in VirtualMachine.Matching(name)) found.Add(machine.MachineNode);
                 Add(cmdlet, machines, found, "InvalidVMNameNotSingle", "VMName " + name);
             }
             return machines;
@@ -93,6 +105,8 @@ namespace HvlabSimulation
             Runspace runspace = RunspaceFactory.CreateOutOfProcessRunspace(TypeTable.LoadDefaultTypeFiles(), instance);
             runspace.Open();
             GuestProcesses.Remember(machine, instance.Process.Id);
+            lock (Guests) Guests[runspace.InstanceId] = Process.GetProcessById(instance.Process.Id);
+            BrokenPipe.Watch(runspace, Guests[runspace.InstanceId]);
             Prepare(runspace, machine);
             PSSession session = Wrap(runspace, cmdlet);
             session.Name = machine.Text("Name");

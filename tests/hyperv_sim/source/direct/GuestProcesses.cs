@@ -47,7 +47,11 @@ namespace HvlabSimulation
             {
                 Process process = Process.GetProcessById(id);
                 string name = process.ProcessName;
-                if (name.StartsWith("pwsh", StringComparison.OrdinalIgnoreCase) || name.StartsWith("powershell", StringComparison.OrdinalIgnoreCase) || name == "dotnet") process.Kill();
+                if (name.StartsWith("pwsh", StringComparison.OrdinalIgnoreCase) || name.StartsWith("powershell", StringComparison.OrdinalIgnoreCase) || name == "dotnet")
+                {
+                    process.Kill();
+                    process.WaitForExit(2000);
+                }
             }
             catch (ArgumentException) { }
             catch (InvalidOperationException) { }

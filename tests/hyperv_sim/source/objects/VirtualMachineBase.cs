@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Management.Automation;
 using HvlabSimulation;
 
 namespace Microsoft.HyperV.PowerShell
@@ -92,7 +93,7 @@ namespace Microsoft.HyperV.PowerShell
         {
             List<VirtualMachine> found = new List<VirtualMachine>();
             if (Faults.HidesMachines) return found;
-            System.Management.Automation.WildcardPattern wildcard = new System.Management.Automation.WildcardPattern(pattern, System.Management.Automation.WildcardOptions.IgnoreCase);
+            WildcardPattern wildcard = new WildcardPattern(pattern, WildcardOptions.IgnoreCase);
             foreach (Node node in Machine.All())
             {
                 if (wildcard.IsMatch(node.Text("Name"))) found.Add(Of(node));

@@ -67,6 +67,13 @@ namespace HvlabSimulation
             return World.Current.Document("host").Get("Guest" + key);
         }
 
+        /// <summary>How long the guest takes to shut down; for ever when it ignores the request.</summary>
+        public static double ShutdownSeconds(Node machine)
+        {
+            if (Equals(Guest(machine, "IgnoresShutdown"), true)) return double.PositiveInfinity;
+            return Convert.ToDouble(Guest(machine, "ShutdownSeconds") ?? 0.05, CultureInfo.InvariantCulture);
+        }
+
         public static string GuestOs(Node machine) { return Convert.ToString(Guest(machine, "Os"), CultureInfo.InvariantCulture); }
 
         /// <summary>True when a guest runs that answers the integration services.</summary>

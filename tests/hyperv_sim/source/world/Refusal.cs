@@ -1,5 +1,6 @@
 using System;
 using System.Management.Automation;
+using Microsoft.HyperV.PowerShell;
 
 namespace Microsoft.HyperV.PowerShell
 {
@@ -40,7 +41,7 @@ namespace HvlabSimulation
 
         public ErrorRecord ToRecord()
         {
-            return new ErrorRecord(new Microsoft.HyperV.PowerShell.VirtualizationException(Message), Id, Category, Target);
+            return new ErrorRecord(new VirtualizationException(Message), Id, Category, Target);
         }
     }
 }

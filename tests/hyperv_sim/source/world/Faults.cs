@@ -41,7 +41,7 @@ namespace HvlabSimulation
                 if (!here) throw Refusal.NotFound(Texts.Host("object_gone", computer));
             }
             if (faults.Text("service") == "stopped") throw Refusal.NotFound(Texts.Host("object_gone", host));
-            if (faults.Flag("null_server") && !cmdlet.Has("ComputerName") && !cmdlet.Has("CimSession") && !cmdlet.Has("VM"))
+            if (faults.Flag("null_server") && !cmdlet.Has("ComputerName") && !cmdlet.Has("CimSession") && !PassesObject(cmdlet))
             {
                 throw Refusal.Unspecified(new ArgumentNullException("name").Message);
             }
@@ -62,6 +62,18 @@ namespace HvlabSimulation
 
         /// <summary>True when the caller's rights hide every machine without an error.</summary>
         public static bool HidesMachines { get { return Settings.Text("permission") == "empty"; } }
+
+        // An object carries its server, whichever kind it is.
+        private static bool PassesObject(SimulatedCmdlet cmdlet)
+        {
+            foreach (string name in ObjectParameters) if (cmdlet.Has(name)) return true;
+            return false;
+        }
+
+        private static readonly string[] ObjectParameters =
+        {
+            "VM", "VMSnapshot", "VMNetworkAdapter", "VMHardDiskDrive", "VMDvdDrive", "VMSwitch", "VMProcessor", "VMMemory", "VMFirmware", "VMComPort", "VMIntegrationService"
+        };
 
         /// <summary>Writes what a noisy host writes during a call.</summary>
         public static void MakeNoise(SimulatedCmdlet cmdlet)

@@ -84,25 +84,22 @@ function placeCopies(
       : BigInt(reader.u32(offset + member, "pointer"));
     return value === 0n ? null : value;
   };
-  const blocks: MemoryBlock[] = [];
+  const place = (part: number, address: bigint | null, size: number | null, offset: number): MemoryBlock[] =>
+    address === null || size === null || offset === 0 || !hasTriagePart(header, part)
+      ? []
+      : [{ address, size, offset }];
   const thread = pointerIn(TRIAGE_PART.prcb, triage.prcb_offset, data.offset("prcb_current_thread"));
-  const threadSize = data.offset("thread_size");
-  if (thread !== null && threadSize !== null && triage.thread_offset !== 0) {
-    blocks.push({ address: thread, size: threadSize, offset: triage.thread_offset });
-  }
   const process = pointerIn(TRIAGE_PART.thread, triage.thread_offset, data.offset("thread_process"));
-  const processSize = data.offset("process_size");
-  if (process !== null && processSize !== null && triage.process_offset !== 0) {
-    blocks.push({ address: process, size: processSize, offset: triage.process_offset });
-  }
   const number = triageProcessorNumber(reader, header, triage, data.offset("prcb_number"));
   const list = data.variable("processor_block");
-  const size = data.offset("prcb_size");
-  if (number !== null && list !== null && size !== null) {
-    const prcb = captured.pointer(list + BigInt(number * header.bits / 8));
-    if (prcb !== undefined && prcb !== 0n) blocks.push({ address: prcb, size, offset: triage.prcb_offset });
-  }
-  return blocks;
+  const prcb = number === null || list === null
+    ? null
+    : captured.pointer(list + BigInt(number * header.bits / 8)) || null;
+  return [
+    ...place(TRIAGE_PART.thread, thread, data.offset("thread_size"), triage.thread_offset),
+    ...place(TRIAGE_PART.process, process, data.offset("process_size"), triage.process_offset),
+    ...place(TRIAGE_PART.prcb, prcb, data.offset("prcb_size"), triage.prcb_offset),
+  ];
 }
 
 /** Number of the processor whose block was copied: the one that crashed. Null when the dump does not tell. */

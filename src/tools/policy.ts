@@ -42,6 +42,17 @@ export async function checkWrite(config: Config, host: Host, door: DoorName, pat
   throw denied(`Files may not be written to "${path}"`, config.file, { path, allowed: [...folders] });
 }
 
+/**
+ * Refuses to give a name that the policy frees of plan tokens to what already has a life of its own: a call would
+ * relax the policy for it. New VMs may have such a name, since nothing of anybody is in them.
+ */
+export function checkGivenName({ policy, file }: Config, door: DoorName, name: string): void {
+  if (door === "cli" || !policy.exec_without_plan.includes(name)) return;
+  throw denied(`The policy frees the name "${name}" of plan tokens, so it is not given to another VM`, file, {
+    name,
+  });
+}
+
 /** Whether class X on this VM is free of a plan token at this door. */
 export function mayRunWithoutPlan({ policy }: Config, door: DoorName, vm: Vm | undefined): boolean {
   if (vm?.sandbox) return true;

@@ -4,6 +4,7 @@ import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
+import { checkGivenName } from "../policy.ts";
 import { defineTool } from "../tool.ts";
 
 /** Takes a running VM that somebody else made under hvlab's names. Its process and its disks stay theirs. */
@@ -18,9 +19,18 @@ export default defineTool({
   uses: ["driver"],
   feature: "adoption",
   async handle({ locator, name }, context) {
-    const { driver, config, signal } = context;
+    const { driver, config, door, signal } = context;
+    if (name !== undefined) checkGivenName(config, door, name);
     await checkMachineLimits(driver, config.limits, { memory_mb: 0, cpus: 0 }, signal);
-    const id = await abilityOf(driver, "adoption").adopt(locator, name, context);
-    return await driver.vms.get(id, signal);
+    const adoption = abilityOf(driver, "adoption");
+    const id = await adoption.adopt(locator, name, context);
+    const vm = await driver.vms.get(id, signal);
+    try {
+      checkGivenName(config, door, vm.name);
+    } catch (error) {
+      await adoption.forget(id, context);
+      throw error;
+    }
+    return vm;
   },
 });

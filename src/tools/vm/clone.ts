@@ -3,6 +3,7 @@ import { VmName, VmRef } from "../../contract/names.ts";
 import { DiskMoment, Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
+import { checkGivenName } from "../policy.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a new VM with another one's disks as they are now. Memory, checkpoints and a sandbox's lease stay behind. */
@@ -18,7 +19,8 @@ export default defineTool({
   feature: "copies",
   timed: true,
   async handle({ name }, context) {
-    const { driver, config, vm, signal } = context;
+    const { driver, config, door, vm, signal } = context;
+    checkGivenName(config, door, name);
     await checkMachineLimits(driver, config.limits, vm, signal);
     const { id, disks } = await abilityOf(driver, "copies").clone(vm.id, name, context);
     return { ...await driver.vms.get(id, signal), ...(disks === undefined ? {} : { disks }) };

@@ -4,6 +4,7 @@ import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
+import { checkGivenName } from "../policy.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a VM of a folder that `vm_export` or `checkpoint_export` wrote. Every file is held against its digest. */
@@ -19,9 +20,12 @@ export default defineTool({
   feature: "copies",
   timed: true,
   async handle({ folder, name }, context) {
-    const { driver, config, signal } = context;
+    const { driver, config, door, signal } = context;
     const copies = abilityOf(driver, "copies");
-    await checkMachineLimits(driver, config.limits, await copies.look(folder, signal), signal);
-    return await driver.vms.get(await copies.import(folder, name, context), signal);
+    const facts = await copies.look(folder, signal);
+    const given = name ?? facts.name;
+    checkGivenName(config, door, given);
+    await checkMachineLimits(driver, config.limits, facts, signal);
+    return await driver.vms.get(await copies.import(folder, given, context), signal);
   },
 });

@@ -1,6 +1,7 @@
 import { VmName, VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
+import { checkGivenName } from "../policy.ts";
 import { defineTool } from "../tool.ts";
 
 /** Gives a VM another name, whatever its state; its id stays. */
@@ -15,7 +16,8 @@ export default defineTool({
   uses: ["driver", "vm"],
   feature: "configure",
   async handle({ name }, context) {
-    const { driver, vm, signal } = context;
+    const { driver, config, door, vm, signal } = context;
+    if (name !== vm.name) checkGivenName(config, door, name);
     await abilityOf(driver, "configure").rename(vm.id, name, context);
     return await driver.vms.get(vm.id, signal);
   },

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { DEFAULT_CONFIG } from "../../../src/config/config.ts";
+import { Lab } from "../../contract/lab.ts";
+import { MemoryDriver } from "../../support/memory_driver.ts";
+
+const CONFIG = {
+  ...DEFAULT_CONFIG,
+  policy: { ...DEFAULT_CONFIG.policy, exec_without_plan: ["free"], folders: ["/"] },
+};
+
+Deno.test("no call gives a VM the name that the policy frees of plan tokens", async () => {
+  const openDriver = (): Promise<MemoryDriver> => Promise.resolve(new MemoryDriver());
+  await using lab = await Lab.open({ openDriver, image: "tiny", door: "mcp", config: CONFIG });
+  await lab.call("vm_create", { name: "web", image: "tiny" });
+  await lab.call("vm_export", { vm: "web", folder: "/out" });
+  for (
+    const [tool, args] of [
+      ["vm_rename", { vm: "web", name: "free" }],
+      ["vm_clone", { vm: "web", name: "free" }],
+      ["vm_import", { folder: "/out", name: "free" }],
+      ["vm_adopt", { locator: "/theirs", name: "free" }],
+      // In memory a foreign VM has its locator's name.
+      ["vm_adopt", { locator: "free" }],
+    ] as const
+  ) assert.equal((await lab.failure(tool, args)).code, "hv.policy_denied", tool);
+  assert.deepEqual(await lab.names(), ["web"]);
+  await lab.call("vm_create", { name: "free", image: "tiny" });
+});
+
+Deno.test("whoever types on the command line gives any name", async () => {
+  const openDriver = (): Promise<MemoryDriver> => Promise.resolve(new MemoryDriver());
+  await using lab = await Lab.open({ openDriver, image: "tiny", config: CONFIG });
+  await lab.call("vm_create", { name: "web", image: "tiny" });
+  assert.equal((await lab.vm("vm_rename", { vm: "web", name: "free" })).name, "free");
+});

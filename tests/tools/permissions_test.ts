@@ -19,7 +19,7 @@ Deno.test("every program that the source starts is in the list", () => {
       [, name, value],
     ) => [name, value]),
   );
-  const named = matches(/\bprocesses\.(?:run|start|find)\(\s*"([^"]+)"/g, sources);
+  const named = matches(/\b(?:processes|this)\.(?:run|start|find)\(\s*"([a-z][\w.-]*)"/g, sources);
   for (const name of matches(/\bprocesses\.(?:run|start|find)\(\s*([A-Z_]+)[,)]/g, sources)) {
     const value = constants.get(name);
     assert.ok(value !== undefined, `the program constant ${name} has no text value`);

@@ -204,11 +204,13 @@ class CallOutput {
         try {
           await stream.write(bytes);
         } catch (error) {
-          if (error instanceof ReaderGone) {
-            this.readerGone = true;
-            this.#interrupts.cancel(new HvError("hv.cancelled", "The reader of the output has gone"));
-          }
-          throw error;
+          if (!(error instanceof ReaderGone)) throw error;
+          this.readerGone = true;
+          const cancelled = new HvError("hv.cancelled", "The reader of the output has gone", {
+            cause: error,
+          });
+          this.#interrupts.cancel(cancelled);
+          throw cancelled;
         }
       },
     };

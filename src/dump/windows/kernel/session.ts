@@ -7,9 +7,9 @@ import { BlockMemory } from "../../memory/blocks.ts";
 import type { Paging } from "../../memory/page_tables.ts";
 import type { PhysicalMemory } from "../../memory/physical.ts";
 import type { VirtualMemory } from "../../memory/virtual.ts";
-import type { CodeView, LoadedModule, ModuleList, UnloadedModule } from "../../modules.ts";
+import { type CodeView, type LoadedModule, ModuleList, type UnloadedModule } from "../../modules.ts";
 import { once } from "../../once.ts";
-import type { DumpReason, DumpWarning } from "../../reasons.ts";
+import { type DumpReason, type DumpWarning, readPart } from "../../reasons.ts";
 import type {
   BugCheck,
   CrashedProcessor,
@@ -183,7 +183,8 @@ export class OpenedKernelDump implements KernelSession {
   readonly #modules = once((): ModuleList => {
     const { header, reader, triage, warnings } = this.#ground;
     if (triage !== null && hasTriagePart(header, TRIAGE_PART.drivers) && triage.driver_list_offset !== 0) {
-      return readTriageDrivers(reader, triage, this.bits, warnings);
+      const drivers = readPart(warnings, () => readTriageDrivers(reader, triage, this.bits, warnings));
+      return drivers ?? new ModuleList([], true);
     }
     const head = header.psLoadedModuleList ?? this.debuggerData?.variable("ps_loaded_module_list") ?? 0n;
     return walkLoadedModules(this.memory, head, this.build, warnings);
@@ -191,7 +192,9 @@ export class OpenedKernelDump implements KernelSession {
 
   readonly #unloaded = once((): UnloadedModule[] => {
     const { reader, triage, warnings } = this.#ground;
-    if (triage !== null) return readTriageUnloaded(reader, triage, this.bits, warnings);
+    if (triage !== null) {
+      return readPart(warnings, () => readTriageUnloaded(reader, triage, this.bits, warnings)) ?? [];
+    }
     return this.debuggerData === null ? [] : readUnloadedDrivers(this.memory, this.debuggerData);
   });
 

@@ -44,23 +44,28 @@ export function readTriageDrivers(
       actual: room,
     });
   }
-  const modules: LoadedModule[] = [];
-  for (let index = 0; index < Math.min(claimed, room); index++) {
-    const entry = list + index * layout.size;
-    const base = pointerAt(reader, entry + layout.base, bits);
-    const path = readPart(warnings, () => countedName(reader, reader.u32(entry, "DriverNameOffset")));
-    modules.push({
+  // One read for the list: the names lie elsewhere, and going back and forth would read both again and again.
+  const count = Math.min(claimed, room);
+  const bytes = count === 0 ? new Uint8Array(0) : reader.bytes(list, count * layout.size, "driver list");
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const modules = Array.from({ length: count }, (_, index): LoadedModule => {
+    const entry = index * layout.size;
+    const base = bits === 64
+      ? view.getBigUint64(entry + layout.base, true)
+      : BigInt(view.getUint32(entry + layout.base, true));
+    const path = readPart(warnings, () => countedName(reader, view.getUint32(entry, true)));
+    return {
       name: path === null ? `module at ${hexPointer(base, bits)}` : lastPathPart(path),
       path,
       base,
-      size: reader.u32(entry + layout.sizeOfImage, "SizeOfImage"),
-      timeDateStamp: reader.u32(entry + layout.timeDateStamp, "TimeDateStamp"),
-      checkSum: reader.u32(entry + layout.checkSum, "CheckSum"),
+      size: view.getUint32(entry + layout.sizeOfImage, true),
+      timeDateStamp: view.getUint32(entry + layout.timeDateStamp, true),
+      checkSum: view.getUint32(entry + layout.checkSum, true),
       exceptionTable: null,
       codeView: null,
       version: null,
-    });
-  }
+    };
+  });
   return new ModuleList(modules, claimed > room);
 }
 

@@ -94,15 +94,16 @@ const KEPT_BLOCKS = 128;
 
 /**
  * A bitmap of frames; the pages of the set bits follow each other in the file. It keeps one counter for each 4 KiB of
- * bitmap: 64 GiB of memory need 512 of them. The bits stay in the file, and the last used 512 KiB in memory.
+ * bitmap, worked out up to the highest frame that was asked for: 64 GiB of memory need 512 of them. The bits stay in
+ * the file, and the last used 512 KiB in memory.
  */
 export class BitmapIndex implements PageIndex {
-  readonly pageCount: number;
   readonly #source: ByteSource;
   readonly #offset: number;
   readonly #bits: number;
-  /** Set bits before each block. */
+  /** Set bits before each block, of the first {@link #counted} blocks and the one behind them. */
   readonly #before: Float64Array;
+  #counted = 0;
   readonly #blocks = new PageCache(KEPT_BLOCKS);
 
   /** `bits` bits lie at `offset`; they are all inside the source, which the caller has checked. */
@@ -110,18 +111,14 @@ export class BitmapIndex implements PageIndex {
     this.#source = source;
     this.#offset = offset;
     this.#bits = bits;
-    const bytes = Math.ceil(bits / 8);
-    this.#before = new Float64Array(Math.ceil(bytes / BLOCK_BYTES));
-    let count = 0;
-    for (let at = 0; at < bytes; at += PIECE_BYTES) {
-      const piece = source.read(offset + at, Math.min(PIECE_BYTES, bytes - at));
-      for (let block = 0; block < piece.length; block += BLOCK_BYTES) {
-        this.#before[(at + block) / BLOCK_BYTES] = count;
-        const end = Math.min(piece.length, block + BLOCK_BYTES);
-        count += countBits(piece, block, Math.min((end - block) * 8, bits - (at + block) * 8));
-      }
-    }
-    this.pageCount = count;
+    this.#before = new Float64Array(Math.ceil(bits / 8 / BLOCK_BYTES) + 1);
+  }
+
+  /** Counts the whole bitmap when it is first asked for. */
+  get pageCount(): number {
+    const blocks = this.#before.length - 1;
+    this.#countBefore(blocks);
+    return this.#before[blocks] ?? 0;
   }
 
   positionOf(frame: number): number {
@@ -130,7 +127,23 @@ export class BitmapIndex implements PageIndex {
     const bytes = this.#block(block);
     const bit = frame - block * BLOCK_BYTES * 8;
     if (((bytes[bit >>> 3] ?? 0) & (1 << (bit & 7))) === 0) return -1;
+    this.#countBefore(block);
     return (this.#before[block] ?? 0) + countBits(bytes, 0, bit);
+  }
+
+  /** Sees to it that the set bits before a block are known. */
+  #countBefore(block: number): void {
+    const end = Math.ceil(this.#bits / 8);
+    while (this.#counted < block) {
+      const at = this.#counted * BLOCK_BYTES;
+      const piece = this.#source.read(this.#offset + at, Math.min(PIECE_BYTES, end - at));
+      for (let start = 0; start < PIECE_BYTES && at + start < end; start += BLOCK_BYTES) {
+        const bits = Math.min(BLOCK_BYTES * 8, this.#bits - (at + start) * 8);
+        const set = start < piece.length ? countBits(piece, start, bits) : 0;
+        this.#before[this.#counted + 1] = (this.#before[this.#counted] ?? 0) + set;
+        this.#counted++;
+      }
+    }
   }
 
   #block(block: number): Uint8Array {
@@ -148,14 +161,30 @@ export class BitmapIndex implements PageIndex {
 
 /** Set bits among the first `bits` bits from byte `start` on. */
 function countBits(bytes: Uint8Array, start: number, bits: number): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const words = start + (bits >>> 5) * 4;
-  let count = 0;
-  let at = start;
-  for (; at < words; at += 4) count += countWord(view.getUint32(at, true));
+  const words = bits >>> 5;
+  let count = countWords(wordsOf(bytes, start, words));
   let rest = bits & 31;
-  for (; rest > 0; rest -= 8, at++) {
+  for (let at = start + words * 4; rest > 0; rest -= 8, at++) {
     count += countWord((bytes[at] ?? 0) & (rest >= 8 ? 0xFF : (1 << rest) - 1));
+  }
+  return count;
+}
+
+/** The bytes as 32-bit words, copied when they do not begin at a word of their buffer. */
+function wordsOf(bytes: Uint8Array, start: number, words: number): Uint32Array {
+  const at = bytes.byteOffset + start;
+  if (at % 4 === 0 && start + words * 4 <= bytes.length) return new Uint32Array(bytes.buffer, at, words);
+  const copy = new Uint8Array(words * 4);
+  copy.set(bytes.subarray(start, start + words * 4));
+  return new Uint32Array(copy.buffer);
+}
+
+/** Memory comes in long stretches, so most words of a bitmap are all ones or all zeros. */
+function countWords(words: Uint32Array): number {
+  let count = 0;
+  for (const word of words) {
+    if (word === 0xFFFF_FFFF) count += 32;
+    else if (word !== 0) count += countWord(word);
   }
   return count;
 }

@@ -14,7 +14,7 @@ const KEPT_PAGES = 512;
 
 /** What a dump holds of a machine's physical memory. */
 export interface PhysicalMemory {
-  /** Pages that the dump says it holds. */
+  /** Pages that the dump lists; of a bitmap, which is counted for it, the set bits. */
   readonly pageCount: number;
   /** The 4096 bytes of a page frame (a shared view, not to be written to), or why they are not there. */
   page(frame: number): Uint8Array | Absence;
@@ -26,7 +26,6 @@ export interface PhysicalMemory {
 
 /** The pages of a dump, found through an index. */
 export class DumpPhysicalMemory implements PhysicalMemory {
-  readonly pageCount: number;
   readonly #source: ByteSource;
   readonly #index: PageIndex;
   readonly #firstPage: number;
@@ -34,10 +33,13 @@ export class DumpPhysicalMemory implements PhysicalMemory {
 
   /** The pages that `index` lists lie at `firstPage` of the source, in the order of their positions. */
   constructor(source: ByteSource, index: PageIndex, firstPage: number) {
-    this.pageCount = index.pageCount;
     this.#source = source;
     this.#index = index;
     this.#firstPage = firstPage;
+  }
+
+  get pageCount(): number {
+    return this.#index.pageCount;
   }
 
   page(frame: number): Uint8Array | Absence {

@@ -1,0 +1,130 @@
+/** Why a machine or a process stopped: what reading a dump to the end gives. */
+
+import * as z from "zod/mini";
+
+/**
+ * The answer of a triage. Fields that do not apply are left out; null says that the dump does not tell. Addresses are
+ * hexadecimal in the width of the machine, offsets and displacements the shortest hexadecimal form.
+ */
+export const DumpTriage = z.lazy(() => {
+  const text = z.nullable(z.string());
+  const count = z.nullable(z.int());
+  const argument = z.object({ value: z.string(), meaning: text });
+  const frame = z.object({
+    address: z.string(),
+    /** File name of the image; `<unloaded NAME>` for one that is gone, null for an address in none. */
+    module: text,
+    offset: z.optional(z.string()),
+    symbol: z.optional(z.string()),
+    displacement: z.optional(z.string()),
+    /** File and line: `evil.c:9`. */
+    source: z.optional(z.string()),
+    /** Stack pointer inside the frame. With `full` only. */
+    sp: z.optional(z.string()),
+    /**
+     * `context` (recorded registers), `unwind` (the image's data), `leaf`, `machine_frame` (an interrupt or exception
+     * is crossed), `frame_pointer`, `inline`; `scan` is a word on the stack that may be no frame at all.
+     */
+    how: z.string(),
+  });
+  const module = z.object({
+    name: z.string(),
+    base: z.string(),
+    size_bytes: z.int(),
+    version: z.optional(z.string()),
+    /** What a store files the image under; no date. */
+    timestamp: z.optional(z.string()),
+    symbols: z.string(),
+  });
+  const missing = z.object({
+    /** The file's name. */
+    name: z.string(),
+    /** GUID and age of a symbol file, time stamp and size of an image. */
+    key: z.string(),
+    /** Path below the root of a symbol store. */
+    url_path: z.string(),
+  });
+  const warning = z.object({
+    reason: z.string(),
+    message: z.string(),
+    offset: z.optional(z.int()),
+    expected: z.optional(z.union([z.int(), z.string()])),
+    actual: z.optional(z.union([z.int(), z.string()])),
+  });
+  return z.object({
+    path: z.string(),
+    /** The answer in one sentence. */
+    summary: z.string(),
+    /** The same for the same crash, with or without symbols. */
+    bucket: z.string(),
+    dump_kind: z.string(),
+    machine: z.string(),
+    os_version: text,
+    /** Branch and build as the kernel tells. */
+    build_lab: z.optional(text),
+    time: z.optional(text),
+    uptime_s: z.optional(z.nullable(z.number())),
+    bugcheck: z.optional(z.nullable(z.object({
+      code: z.string(),
+      name: text,
+      description: text,
+      reference: text,
+      arguments: z.array(argument),
+    }))),
+    exception: z.nullable(z.object({
+      code: z.string(),
+      name: text,
+      address: z.string(),
+      /** `read`, `write` or `execute` of `access_address`. */
+      access: z.optional(z.string()),
+      access_address: z.optional(z.string()),
+      parameters: z.array(z.string()),
+      /** `bugcheck_record`, `bugcheck_arguments`, `header` or `stream`. */
+      origin: z.string(),
+      /** The kernel's own breakpoint at a bug check: not what went wrong. Left out when it is not. */
+      synthetic: z.optional(z.boolean()),
+    })),
+    /** The image to blame; null when the dump blames none. */
+    culprit: z.nullable(z.object({
+      module: z.string(),
+      offset: z.optional(z.string()),
+      symbol: z.optional(z.string()),
+      version: z.optional(z.string()),
+      /** Name and key of its symbol file. */
+      pdb: z.optional(z.string()),
+      confidence: z.enum(["high", "medium", "low"]),
+      /** The rule that decided: `bugcheck_argument`, `device_stack`, `exception_address`, `context`, `stack`, `scan`, `kernel`. */
+      rule: z.string(),
+      evidence: z.string(),
+    })),
+    process: z.nullable(z.object({ name: z.optional(text), id: count })),
+    thread: z.nullable(
+      z.object({ id: count, name: z.optional(z.string()), address: z.optional(z.string()) }),
+    ),
+    /** The processor that crashed, and how it was told from the others. */
+    processor: z.optional(z.nullable(z.object({ index: z.int(), found_by: z.string() }))),
+    /** Registers at the start of the stack: the instruction and stack pointers, all with `full`. */
+    context: z.nullable(z.object({ origin: z.string(), registers: z.record(z.string(), z.string()) })),
+    stack: z.array(frame),
+    /** Why the stack ends: `bottom` is its real end. */
+    stack_end: z.string(),
+    /** Frames of the whole stack, inline ones counted. */
+    stack_frames: z.int(),
+    /** Words on the stack that may be return addresses, when the stack cannot be walked to its end. */
+    scanned: z.optional(z.array(frame)),
+    /** Images of the stack and the culprit first; all with `full`. */
+    modules: z.array(module),
+    module_count: z.int(),
+    unloaded_count: z.int(),
+    /** Files that would make this answer better. */
+    missing_symbols: z.array(missing),
+    warnings: z.array(warning),
+    /** Whether lists were cut; `full` shows all. */
+    truncated: z.optional(z.boolean()),
+  });
+});
+export type DumpTriage = z.infer<typeof DumpTriage>;
+export type TriageFrame = DumpTriage["stack"][number];
+export type TriageCulprit = NonNullable<DumpTriage["culprit"]>;
+export type TriageModule = DumpTriage["modules"][number];
+export type MissingSymbol = DumpTriage["missing_symbols"][number];

@@ -1,0 +1,214 @@
+/** Puts the answer of a triage together. */
+
+import type { DumpInspection } from "../../contract/dump.ts";
+import type { DumpTriage, MissingSymbol, TriageFrame } from "../../contract/dump_triage.ts";
+import { visibleText } from "../../base/visible_text.ts";
+import { type Blame, findBlame, findUnloaded } from "../../dump/attribution/blame.ts";
+import { hex, hexPointer } from "../../dump/numbers.ts";
+import type { DumpSession } from "../../dump/session.ts";
+import { namedRegisters } from "../../dump/windows/context.ts";
+import type { Located } from "../symbols/located.ts";
+import { bucketOf } from "./bucket.ts";
+import { describeException } from "./exception.ts";
+import { listModules } from "./modules.ts";
+import type { TriageStack } from "./stack.ts";
+import { summaryOf } from "./summary.ts";
+
+/** What a triage found out before it is put into words. */
+export interface Findings {
+  readonly inspection: DumpInspection;
+  readonly session: DumpSession;
+  readonly stack: TriageStack;
+  readonly locate: (address: bigint, exact: boolean) => Promise<Located>;
+  readonly missing: () => Promise<readonly MissingSymbol[]>;
+  /** All frames, registers and modules instead of those that fit into a short answer. */
+  readonly full: boolean;
+}
+
+const LISTED_FRAMES = 12;
+const LISTED_WORDS = 8;
+const LISTED_MODULES = 5;
+const LISTED_MISSING = 6;
+/** Warnings about damage repeat; the rest is in `dump inspect`. */
+const LISTED_WARNINGS = 5;
+
+/** The answer. */
+export async function answerTriage(findings: Findings): Promise<DumpTriage> {
+  const { inspection, session, stack, locate, full } = findings;
+  const pointer = (value: bigint) => hexPointer(value, session.bits);
+  const blame = findBlame(session, stack.frames, stack.scanned);
+  const blamed = blame?.address === null || blame?.address === undefined
+    ? null
+    : await locate(blame.address, blame.rule !== "stack");
+  const frames = await describeFrames(findings);
+  const words = await describeWords(findings);
+  const exception = session.exception === null
+    ? null
+    : describeException(session.exception, session.bits, session.mode);
+  const code = inspection.bugcheck_code ?? null;
+  const bugcheck = session.mode === "user" || code === null ? null : {
+    code,
+    name: inspection.bugcheck_name ?? null,
+    description: inspection.description ?? null,
+    reference: inspection.reference ?? null,
+    arguments: (inspection.arguments ?? []).map(({ value, meaning }) => ({ value: value ?? "", meaning })),
+  };
+  const modules = await listModules(session, stack, blame, full ? null : LISTED_MODULES);
+  const missing = await findings.missing();
+  const context = stack.context === null ? null : {
+    origin: stack.context.origin,
+    registers: Object.fromEntries(
+      namedRegisters(stack.context.registers)
+        .filter(([name]) => full || POINTERS.has(name))
+        .map(([name, value]) => [name, pointer(value)]),
+    ),
+  };
+  const culprit = describeCulprit(session, blame, blamed);
+  const warnings = [...session.warnings].map((warning) => ({
+    ...warning,
+    message: visibleText(warning.message),
+  }));
+  const shown = full ? Infinity : LISTED_FRAMES;
+  const truncated = frames.length > shown || words.length > LISTED_WORDS && !full ||
+    modules.length < session.modules.all.length || missing.length > LISTED_MISSING && !full ||
+    warnings.length > LISTED_WARNINGS && !full;
+  return {
+    path: inspection.path,
+    summary: summaryOf(session, inspection, exception, blame, blamed),
+    bucket: bucketOf(session, blame),
+    dump_kind: session.kind,
+    machine: session.machine,
+    os_version: inspection.os_version,
+    ...(session.mode === "kernel" ? { build_lab: session.buildLab } : {}),
+    time: inspection.time ?? null,
+    uptime_s: inspection.uptime_s ?? null,
+    ...(session.mode === "kernel" ? { bugcheck } : {}),
+    exception,
+    culprit,
+    ...whoRan(session),
+    context,
+    stack: frames.slice(0, shown),
+    stack_end: stack.end,
+    stack_frames: frames.length,
+    ...(words.length === 0 ? {} : { scanned: full ? words : words.slice(0, LISTED_WORDS) }),
+    modules,
+    module_count: session.modules.all.length,
+    unloaded_count: session.unloaded.length,
+    missing_symbols: full ? [...missing] : missing.slice(0, LISTED_MISSING),
+    warnings: full ? warnings : warnings.slice(0, LISTED_WARNINGS),
+    ...(truncated ? { truncated } : {}),
+  };
+}
+
+const POINTERS: ReadonlySet<string> = new Set(["rip", "rsp", "eip", "esp", "ebp", "pc", "sp", "lr"]);
+
+async function describeFrames({ stack, session, locate, full }: Findings): Promise<TriageFrame[]> {
+  const frames: TriageFrame[] = [];
+  for (const { address, stackPointer, how, exact } of stack.frames) {
+    const located = await locate(address, exact);
+    for (const inlined of located.inlined) {
+      frames.push({ ...frameOf({ ...located, symbol: inlined }, session.bits), how: "inline" });
+    }
+    frames.push({
+      ...frameOf(located, session.bits),
+      ...(full ? { sp: hexPointer(stackPointer, session.bits) } : {}),
+      how,
+    });
+  }
+  return frames;
+}
+
+async function describeWords({ stack, session, locate, full }: Findings): Promise<TriageFrame[]> {
+  const words: TriageFrame[] = [];
+  for (const { address, stackPointer } of stack.scanned) {
+    words.push({
+      ...frameOf(await locate(address, false), session.bits),
+      ...(full ? { sp: hexPointer(stackPointer, session.bits) } : {}),
+      how: "scan",
+    });
+  }
+  return words;
+}
+
+function frameOf(located: Located, bits: 32 | 64): Omit<TriageFrame, "how"> {
+  const { address, module, unloaded, offset, symbol } = located;
+  return {
+    address: hexPointer(address, bits),
+    module: module !== null ? module.name : unloaded !== null ? unloadedName(unloaded.name) : null,
+    ...(offset === null ? {} : { offset: hex(offset) }),
+    ...(symbol === null ? {} : {
+      symbol: visibleText(symbol.name),
+      ...(symbol.displacement === 0 ? {} : { displacement: hex(symbol.displacement) }),
+      ...(symbol.source === null
+        ? {}
+        : { source: `${visibleText(symbol.source.file)}:${symbol.source.line}` }),
+    }),
+  };
+}
+
+function unloadedName(name: string): string {
+  return `<unloaded ${name}>`;
+}
+
+function describeCulprit(
+  session: DumpSession,
+  blame: Blame | null,
+  located: Located | null,
+): DumpTriage["culprit"] {
+  if (blame === null) return null;
+  const { module, unloaded, confidence, rule, evidence } = blame;
+  const codeView = module === null ? null : session.codeViewOf(module);
+  const offset = located?.offset ??
+    (blame.address !== null && unloaded !== null ? blame.address - unloaded.start : null);
+  return {
+    module: module?.name ?? unloaded?.name ?? "",
+    ...(offset === null ? {} : { offset: hex(offset) }),
+    ...(located?.symbol ? { symbol: symbolText(located.symbol) } : {}),
+    ...(module?.version ? { version: module.version.file } : {}),
+    ...(codeView?.format === "RSDS"
+      ? { pdb: `${codeView.name ?? "?"} ${codeView.id}${codeView.age.toString(16).toUpperCase()}` }
+      : {}),
+    confidence,
+    rule,
+    evidence: visibleText(evidence),
+  };
+}
+
+function symbolText({ name, displacement }: { name: string; displacement: number }): string {
+  return visibleText(displacement === 0 ? name : `${name}+${hex(displacement)}`);
+}
+
+function whoRan(session: DumpSession): Pick<DumpTriage, "process" | "thread" | "processor"> {
+  if (session.mode === "user") {
+    const id = session.exception?.threadId ?? session.threads[0]?.id ?? null;
+    const name = session.threads.find((thread) => thread.id === id)?.name ?? null;
+    return {
+      process: { id: session.processId },
+      thread: id === null ? null : { id, ...(name === null ? {} : { name: visibleText(name) }) },
+    };
+  }
+  const { process, thread, crashed } = session;
+  return {
+    process: process === null ? null : { name: process.imageName, id: process.id },
+    thread: thread === null
+      ? null
+      : { id: thread.threadId, address: hexPointer(thread.address, session.bits) },
+    processor: crashed === null ? null : { index: crashed.processor.index, found_by: crashed.by },
+  };
+}
+
+/** The place of an address without symbols. */
+export function placeOf(session: DumpSession, address: bigint, exact: boolean): Located {
+  const looked = exact ? address : address - 1n;
+  const module = session.modules.at(looked);
+  const unloaded = module === null ? findUnloaded(session, looked) : null;
+  const base = module?.base ?? unloaded?.start ?? null;
+  return {
+    address,
+    module,
+    unloaded,
+    offset: base === null ? null : address - base,
+    symbol: null,
+    inlined: [],
+  };
+}

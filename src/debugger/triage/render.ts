@@ -1,0 +1,169 @@
+/** A triage as a page that a person reads from top to bottom. */
+
+import type { DumpTriage, TriageFrame } from "../../contract/dump_triage.ts";
+
+const NOT_RECORDED = "not recorded";
+
+/** Renders an answer. Its texts were made safe to show when it was put together. Ends without a line break. */
+export function renderTriage(triage: DumpTriage): string {
+  const parts = [
+    [triage.summary],
+    culpritLines(triage),
+    bugcheckLines(triage),
+    exceptionLines(triage),
+    systemLines(triage),
+    stackLines(triage),
+    wordLines(triage),
+    moduleLines(triage),
+    missingLines(triage),
+    triage.warnings.map(({ reason, message }) => `warning  ${reason}: ${message}`),
+    triage.truncated === true ? ["Lists are cut; --full shows all"] : [],
+  ];
+  return parts.filter((lines) => lines.length > 0).map((lines) => lines.join("\n")).join("\n\n");
+}
+
+function culpritLines({ culprit, bucket }: DumpTriage): string[] {
+  if (culprit === null) return table([["culprit", "none"], ["bucket", bucket]]);
+  const { module, offset, symbol, version, pdb, confidence, rule, evidence } = culprit;
+  return table([
+    [
+      "culprit",
+      `${module}${offset === undefined ? "" : `+${offset}`}${symbol === undefined ? "" : `  ${symbol}`}`,
+    ],
+    ["confidence", `${confidence} (${rule}: ${evidence})`],
+    ...optional("version", version),
+    ...optional("symbols", pdb),
+    ["bucket", bucket],
+  ]);
+}
+
+function bugcheckLines({ bugcheck }: DumpTriage): string[] {
+  if (bugcheck === undefined || bugcheck === null) return [];
+  const { code, name, description, reference } = bugcheck;
+  return table([
+    ["bug check", `${code}  ${name ?? "not known"}`],
+    ...optional("meaning", description),
+    ...bugcheck.arguments.map(({ value, meaning }, index): Row => [
+      `arg${index + 1}`,
+      `${value === "" ? NOT_RECORDED : value}  ${meaning ?? "not documented"}`,
+    ]),
+    ...optional("reference", reference),
+  ]);
+}
+
+function exceptionLines({ exception }: DumpTriage): string[] {
+  if (exception === null) return [];
+  const { code, name, address, access, access_address, parameters, origin, synthetic } = exception;
+  if (synthetic === true) return [];
+  return table([
+    ["exception", `${code}  ${name ?? "not known"}`],
+    ["at", `${address} (${origin})`],
+    ...(access === undefined ? [] : [["access", `${access} of ${access_address}`] as const]),
+    ...(access !== undefined || parameters.length === 0
+      ? []
+      : [["parameters", parameters.join(", ")] as const]),
+  ]);
+}
+
+function systemLines(triage: DumpTriage): string[] {
+  const { process, thread, processor, context } = triage;
+  const named = [
+    process?.name ?? null,
+    process?.id === null || process === null ? null : `pid ${process.id}`,
+  ];
+  return table([
+    [
+      "system",
+      [triage.os_version ?? NOT_RECORDED, triage.machine, triage.build_lab].filter(Boolean).join("  "),
+    ],
+    ["dump", triage.dump_kind],
+    ["time", triage.time ?? NOT_RECORDED],
+    ...optional("uptime", triage.uptime_s === null ? null : `${triage.uptime_s} s`),
+    ["process", named.filter((text) => text !== null).join(", ") || NOT_RECORDED],
+    [
+      "thread",
+      thread === null
+        ? NOT_RECORDED
+        : [thread.id, thread.name, thread.address].filter((text) => text !== null && text !== undefined).join(
+          "  ",
+        ),
+    ],
+    ...(processor ? [["processor", `${processor.index} (${processor.found_by})`] as const] : []),
+    [
+      "context",
+      context === null
+        ? NOT_RECORDED
+        : `${context.origin}: ${
+          Object.entries(context.registers).map(([name, value]) => `${name}=${value}`).join(" ")
+        }`,
+    ],
+  ]);
+}
+
+function stackLines({ stack, stack_end, stack_frames }: DumpTriage): string[] {
+  const left = stack_frames - stack.length;
+  return [
+    `stack (${stack_frames} frames, ${END_TEXTS.get(stack_end) ?? stack_end})`,
+    ...frameLines(stack),
+    ...(left > 0 ? [`  ... ${left} more`] : []),
+  ];
+}
+
+const END_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["bottom", "complete"],
+  ["no_unwind_data", "cut: no unwind data here; give --symbols"],
+  ["no_memory", "cut: the rest of the stack is not in the dump"],
+  ["no_module", "cut: the next address is in no image"],
+  ["no_context", "no registers in the dump"],
+  ["limit", "cut: too many frames"],
+]);
+
+function wordLines({ scanned }: DumpTriage): string[] {
+  return scanned === undefined
+    ? []
+    : ["words on the stack that may be return addresses, or not", ...frameLines(scanned)];
+}
+
+function frameLines(frames: readonly TriageFrame[]): string[] {
+  return frames.map(({ address, how, sp, source, ...place }, index) => {
+    const stack = sp === undefined ? "" : `${sp}  `;
+    return `  ${String(index).padStart(2)}  ${stack}${address}  ${how.padEnd(13)}  ${placeText(place)}${
+      source === undefined ? "" : `  [${source}]`
+    }`;
+  });
+}
+
+function placeText(
+  { module, offset, symbol, displacement }: Pick<
+    TriageFrame,
+    "module" | "offset" | "symbol" | "displacement"
+  >,
+): string {
+  if (module === null) return "in no image";
+  if (symbol === undefined) return `${module}+${offset}`;
+  return `${module}!${symbol}${displacement === undefined ? "" : `+${displacement}`}`;
+}
+
+function moduleLines({ modules, module_count, unloaded_count }: DumpTriage): string[] {
+  const rows = modules.map(({ name, base, version, timestamp, symbols }) =>
+    `  ${base}  ${name}  ${
+      [version, timestamp, `symbols: ${symbols}`].filter((text) => text !== undefined).join("  ")
+    }`
+  );
+  return [`modules (${modules.length} of ${module_count}, ${unloaded_count} unloaded)`, ...rows];
+}
+
+function missingLines({ missing_symbols }: DumpTriage): string[] {
+  if (missing_symbols.length === 0) return [];
+  return ["missing symbols", ...missing_symbols.map(({ url_path }) => `  ${url_path}`)];
+}
+
+type Row = readonly [name: string, text: string];
+
+function optional(name: string, text: string | null | undefined): Row[] {
+  return text === null || text === undefined ? [] : [[name, text]];
+}
+
+function table(rows: readonly Row[]): string[] {
+  return rows.map(([name, text]) => `${name.padEnd(11)}  ${text}`);
+}

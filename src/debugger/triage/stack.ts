@@ -1,0 +1,84 @@
+/** The stack that a triage shows: from the best context that leads somewhere. */
+
+import type { StackRange } from "../../dump/windows/kernel/processes.ts";
+import type { DumpSession, FoundContext } from "../../dump/session.ts";
+import type { Frame, WalkEnd } from "../../dump/unwind/frame.ts";
+import { findCapturedEntries } from "../../dump/unwind/history.ts";
+import { type ScannedWord, scanStack } from "../../dump/unwind/scan.ts";
+import { type Walk, walkStack } from "../../dump/unwind/walk.ts";
+import { ImageSet } from "./images.ts";
+
+/** A stack with where it began, and what else its memory holds. */
+export interface TriageStack {
+  readonly context: FoundContext | null;
+  readonly frames: readonly Frame[];
+  /** `no_context` when the dump holds no registers. */
+  readonly end: WalkEnd | "no_context";
+  /** Words behind the last frame that may be return addresses; empty when the stack was walked to its end. */
+  readonly scanned: readonly ScannedWord[];
+  readonly images: ImageSet;
+}
+
+/** Words that are listed. */
+const MAXIMUM_WORDS = 32;
+
+/**
+ * Walks the stack of the crash. It begins where the exception was, when its registers were recorded. A trap frame
+ * holds not all registers: when the walk from the processor's own context comes by the same place, that one counts.
+ */
+export async function findStack(
+  session: DumpSession,
+  makeImages: MakeImages = plainImages,
+): Promise<TriageStack> {
+  const [best] = session.contexts;
+  const range = stackRange(session);
+  const captured = best !== undefined && session.machine === "x64" && session.kind === "triage"
+    ? findCapturedEntries(session.memory, session.modules, lowestStackPointer(session), range?.base ?? null)
+    : new Map();
+  const images = makeImages(session, captured);
+  if (best === undefined) return { context: null, frames: [], end: "no_context", scanned: [], images };
+  const walk = (context: FoundContext): Promise<Walk> =>
+    walkStack({ memory: session.memory, imageAt: (address) => images.imageAt(address) }, context.registers);
+  let context = best;
+  let found = await walk(best);
+  if (best.origin === "trap_frame") {
+    const processor = session.contexts.find(({ origin }) => origin === "processor");
+    const whole = processor === undefined ? null : await walk(processor);
+    const passes = whole?.frames.some(({ address, stackPointer }) =>
+      address === best.registers.programCounter && stackPointer === best.registers.stackPointer
+    );
+    if (processor !== undefined && whole !== null && passes === true) {
+      context = processor;
+      found = whole;
+    }
+  }
+  const last = found.frames.at(-1);
+  const scanned = found.end === "bottom" || found.end === "limit" || last === undefined
+    ? []
+    : scanStack(session.memory, session.modules, last.stackPointer, range?.base ?? null, MAXIMUM_WORDS);
+  return { context, ...found, scanned, images };
+}
+
+/** Makes the images of a session; a symbol store may stand behind it. */
+export type MakeImages = (
+  session: DumpSession,
+  captured: ReadonlyMap<bigint, ReadonlyMap<number, Uint8Array>>,
+) => ImageSet;
+
+const plainImages: MakeImages = (session, captured) => new ImageSet(session, captured);
+
+/** Exception dispatch ran deeper than the exception itself, and left its traces there. */
+function lowestStackPointer(session: DumpSession): bigint {
+  const pointers = session.contexts.map(({ registers }) => registers.stackPointer).filter((value) =>
+    value !== 0n
+  );
+  return pointers.reduce((low, value) => value < low ? value : low, pointers[0] ?? 0n);
+}
+
+function stackRange(session: DumpSession): StackRange | null {
+  if (session.mode === "kernel") return session.thread?.stack ?? null;
+  const id = session.exception?.threadId ?? null;
+  const thread = session.threads.find((each) => each.id === id) ?? session.threads[0];
+  const stack = thread?.stack ?? null;
+  return stack === null ? null : { limit: stack.address, base: stack.address + BigInt(stack.size) };
+}

@@ -1,0 +1,44 @@
+/** Words on a stack that could be return addresses: what is left when a stack cannot be walked. */
+
+import type { VirtualMemory } from "../memory/virtual.ts";
+import type { LoadedModule, ModuleList } from "../modules.ts";
+
+/** A word that lies in an image. */
+export interface ScannedWord {
+  /** Where it lies. */
+  readonly stackPointer: bigint;
+  readonly address: bigint;
+  readonly module: LoadedModule;
+}
+
+/** Bytes that are looked at. */
+const SCANNED_BYTES = 64 * 1024;
+
+/**
+ * Lists the words from `start` up to `end` that lie in images, behind their headers, at most `maximum`. None of them
+ * is known to be a frame: locals and what earlier calls left behind look the same.
+ */
+export function scanStack(
+  memory: VirtualMemory,
+  modules: ModuleList,
+  start: bigint,
+  end: bigint | null,
+  maximum: number,
+): ScannedWord[] {
+  const width = memory.bits / 8;
+  const first = start - (start % BigInt(width));
+  const room = end === null || end <= first ? SCANNED_BYTES : Math.min(SCANNED_BYTES, Number(end - first));
+  const { bytes } = memory.readUpTo(first, room);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const found: ScannedWord[] = [];
+  for (let at = 0; at + width <= bytes.length && found.length < maximum; at += width) {
+    const address = width === 8 ? view.getBigUint64(at, true) : BigInt(view.getUint32(at, true));
+    const module = address === 0n ? null : modules.at(address);
+    if (module === null || address - module.base < HEADER_BYTES) continue;
+    found.push({ stackPointer: first + BigInt(at), address, module });
+  }
+  return found;
+}
+
+/** No code lies in an image's header page. */
+const HEADER_BYTES = 0x1000n;

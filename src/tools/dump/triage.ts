@@ -1,0 +1,21 @@
+import * as z from "zod/mini";
+import { DumpTriage } from "../../contract/dump_triage.ts";
+import { Path } from "../../contract/path.ts";
+import { renderTriage } from "../../debugger/triage/render.ts";
+import { triageDumpFile } from "../../debugger/triage/triage_file.ts";
+import { defineTool } from "../tool.ts";
+
+/** Says why a machine or a process stopped, from its dump alone: no debugger is needed, and any system will do. */
+export default defineTool({
+  name: "dump_triage",
+  family: "dump",
+  class: "R",
+  summary: "Say why Windows or a program crashed: stop code, culprit, stack",
+  input: { path: Path, full: z._default(z.boolean(), false) },
+  positional: ["path"],
+  output: DumpTriage,
+  without: ["run", "net", "sys", "write"],
+  handle: ({ path, full }, { host, signal }) =>
+    triageDumpFile(host.files, host.clock, { path, full, signal }),
+  render: renderTriage,
+});

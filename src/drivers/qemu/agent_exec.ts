@@ -141,7 +141,6 @@ class GuestProgram {
   /** A program that waited in the guest has its FIFOs open already. */
   #adoptWoken(): { out: GuestPipe; err: GuestPipe } | undefined {
     if (this.#woken === undefined) return undefined;
-    this.#handles.push(...this.#woken.handles);
     return {
       out: new GuestPipe(this.#link, this.#woken.stdout),
       err: new GuestPipe(this.#link, this.#woken.stderr),

@@ -32,8 +32,6 @@ export interface WokenProgram {
   /** The handles of its output streams. */
   stdout: { writer: number; reader: number };
   stderr: { writer: number; reader: number };
-  /** All handles that are to be closed after it. */
-  handles: readonly number[];
   /** Whether it was that program which ended so. */
   wasStarted(exit: GuestExit, signal: AbortSignal): Promise<boolean>;
   /** Wakes the guest once more in another way, after a program that was not started. */

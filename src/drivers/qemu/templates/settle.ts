@@ -116,6 +116,7 @@ async function canBecome(
 ): Promise<boolean> {
   link.lull(sleeperOf(link, clock, waker));
   const { exit_code } = await execThroughAgent(link, clock, { argv: ["true"] }, SILENT, signal);
+  await closeHandles(link, clock, handlesOf(waker));
   return exit_code === 0;
 }
 

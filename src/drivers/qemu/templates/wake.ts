@@ -88,7 +88,8 @@ function tell(
 
 /**
  * A clone's guest that sleeps on until it is used: its first program is told to the waker together with the time, so
- * that nothing need be started beside it.
+ * that nothing need be started beside it. What the agent holds open for the waker stays open: closing it would take as
+ * long as a short program, and such a clone ends with its one run.
  */
 export function sleeperOf(link: AgentLink, clock: Clock, waker: Waker): Sleeper {
   return {
@@ -109,7 +110,6 @@ export function sleeperOf(link: AgentLink, clock: Clock, waker: Waker): Sleeper 
         pid,
         stdout,
         stderr,
-        handles: handlesOf(waker),
         async wasStarted({ exit_code }, asking) {
           if (exit_code !== NOTHING_STARTED) return true;
           const read = { name: "guest-file-read", arguments: { handle: waker.reply, count: 1 } };

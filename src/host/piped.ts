@@ -53,7 +53,7 @@ export function openPiped(
         });
       }
     },
-    closeInput: () => writer.close().catch(() => {}),
+    closeInput: () => writer.close().catch(() => writer.abort()).catch(() => {}),
     async kill() {
       if (os === "windows") await killTree(child.pid);
       try {

@@ -34,12 +34,9 @@ Deno.test({
     const [world] = worlds;
     assert.ok(world !== undefined);
     for (const driver of drivers) await driver.close();
-    const pids: string[] = [];
-    for await (const { name: file } of Deno.readDir(`${world.folder}/calls`)) {
-      pids.push(file.split(".")[0] ?? "");
-    }
+    const pids = await world.sidecars();
     assert.ok(pids.length > 0);
-    for (const pid of pids) assert.equal(await world.host.processes.describe(Number(pid)), undefined);
+    for (const pid of pids) assert.equal(await world.host.processes.describe(pid), undefined);
     await world[Symbol.asyncDispose]();
   },
 });

@@ -50,14 +50,11 @@ export class HyperVWorld implements AsyncDisposable {
     return Object.fromEntries(Object.entries(effects).map(([name, counts]) => [name, sum(counts)]));
   }
 
-  /** How many calls of a cmdlet there were, in all processes. */
-  async calls(cmdlet: string): Promise<number> {
-    let count = 0;
-    for await (const { name } of Deno.readDir(`${this.folder}/calls`)) {
-      const lines = (await Deno.readTextFile(`${this.folder}/calls/${name}`)).split("\n");
-      count += lines.filter((line) => line.includes(`"${cmdlet}"`)).length;
-    }
-    return count;
+  /** The processes that have called cmdlets here, the ended ones too. */
+  async sidecars(): Promise<number[]> {
+    const pids: number[] = [];
+    for await (const { name } of Deno.readDir(`${this.folder}/calls`)) pids.push(Number(name.split(".")[0]));
+    return pids;
   }
 
   async #write(name: string, content: object): Promise<void> {
@@ -69,24 +66,6 @@ export class HyperVWorld implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Deno.remove(this.folder, { recursive: true });
   }
-}
-
-/** Runs one test on a world of its own; skipped, with the reason in its name, where there is no PowerShell. */
-export function hypervTest(
-  promise: string,
-  work: (world: HyperVWorld) => Promise<void>,
-  settings: { host?: object; faults?: object } = {},
-): void {
-  Deno.test({
-    name: NO_SIMULATION === undefined
-      ? `hyperv: ${promise}`
-      : `hyperv: ${promise} (skipped: ${NO_SIMULATION})`,
-    ignore: NO_SIMULATION !== undefined,
-    async fn() {
-      await using world = await HyperVWorld.open(settings);
-      await work(world);
-    },
-  });
 }
 
 function findShell(): string | undefined {

@@ -59,8 +59,9 @@ export class SidecarLink {
     );
     this.#reading = Promise.race([streams, stragglers]).then(async () => {
       timer.abort();
-      await process.kill();
       this.#end();
+      await process.kill();
+      await process.closeInput();
     });
   }
 

@@ -33,15 +33,16 @@ function Get-MachinesFolder {
 function New-Disk([string] $folder, $disk_bytes, $disk, $parent_disk) {
     if ($disk) { return [string] $disk }
     if (-not $disk_bytes -and -not $parent_disk) { return }
+    $server = Get-Server
     $place = [IO.Path]::Combine($folder, 'Virtual Hard Disks')
     [void] [IO.Directory]::CreateDirectory($place)
     if ($parent_disk) {
         $path = [IO.Path]::Combine($place, 'disk' + [IO.Path]::GetExtension([string] $parent_disk))
-        [void] (Hyper-V\New-VHD -Path $path -ParentPath ([string] $parent_disk) -Differencing -ErrorAction Stop)
+        [void] (Hyper-V\New-VHD -Path $path -ParentPath ([string] $parent_disk) -Differencing @server -ErrorAction Stop)
         return $path
     }
     $path = [IO.Path]::Combine($place, 'disk.vhdx')
-    [void] (Hyper-V\New-VHD -Path $path -SizeBytes ([uint64] $disk_bytes) -Dynamic -ErrorAction Stop)
+    [void] (Hyper-V\New-VHD -Path $path -SizeBytes ([uint64] $disk_bytes) -Dynamic @server -ErrorAction Stop)
     $path
 }
 

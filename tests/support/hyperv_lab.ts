@@ -1,0 +1,89 @@
+/** The real pipeline on a simulated Hyper-V host, for tests of what goes wrong there. */
+
+import assert from "node:assert/strict";
+import type { Driver } from "../../src/drivers/driver.ts";
+import { openDriver } from "../../src/drivers/index.ts";
+import { Lab } from "../contract/lab.ts";
+import { HyperVWorld, NO_SIMULATION } from "./hyperv_world.ts";
+
+export interface HyperVLab {
+  world: HyperVWorld;
+  lab: Lab;
+  /** A second program on the same host, with a sidecar of its own. */
+  another(): Promise<Lab>;
+}
+
+/** One host and one sidecar for all tests that ask for nothing special: starting PowerShell costs more than most of them. */
+let shared: { world: HyperVWorld; driver?: Driver } | undefined;
+
+/**
+ * One test on a simulated host without VMs and, at first, without faults. With settings it has a host of its own. Skipped, with
+ * the reason in its name, where there is no PowerShell.
+ */
+export function faultTest(
+  promise: string,
+  work: (lab: HyperVLab) => Promise<void>,
+  settings?: { host?: object; faults?: object },
+): void {
+  register(promise, settings !== undefined, async () => {
+    if (settings === undefined) {
+      shared ??= { world: await HyperVWorld.open() };
+      return await inside(shared, work);
+    }
+    await using world = await HyperVWorld.open(settings);
+    await inside({ world }, work, true);
+  });
+}
+
+/** The last test of a file: the shared sidecar goes with its program. */
+export function endSharedHost(): void {
+  register("nothing is left of the shared sidecar", false, async () => {
+    if (shared === undefined) return;
+    const { world, driver } = shared;
+    shared = undefined;
+    await driver?.close();
+    for (const pid of await world.sidecars()) {
+      assert.equal(await world.host.processes.describe(pid), undefined);
+    }
+    await world[Symbol.asyncDispose]();
+  });
+}
+
+function register(promise: string, isAlone: boolean, fn: () => Promise<void>): void {
+  const skipped = NO_SIMULATION === undefined ? "" : ` (skipped: ${NO_SIMULATION})`;
+  Deno.test({
+    name: `hyperv: ${promise}${skipped}`,
+    ignore: NO_SIMULATION !== undefined,
+    sanitizeOps: isAlone,
+    sanitizeResources: isAlone,
+    fn,
+  });
+}
+
+async function inside(
+  host: { world: HyperVWorld; driver?: Driver },
+  work: (lab: HyperVLab) => Promise<void>,
+  isAlone = false,
+): Promise<void> {
+  const { world } = host;
+  const labs: Lab[] = [];
+  const open = async (own: boolean): Promise<Lab> => {
+    const lab = await Lab.open({
+      async openDriver(_, options) {
+        if (own) return await openDriver("hyperv", { ...options, host: world.host });
+        host.driver ??= await openDriver("hyperv", { ...options, host: world.host });
+        return { ...host.driver, close: () => Promise.resolve() };
+      },
+      image: "none",
+      source: { disk_size_mb: 64 },
+    });
+    labs.unshift(lab);
+    return lab;
+  };
+  try {
+    await work({ world, lab: await open(isAlone), another: () => open(true) });
+  } finally {
+    await world.setFaults({});
+    for (const lab of labs) await lab[Symbol.asyncDispose]();
+  }
+}

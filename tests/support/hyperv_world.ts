@@ -68,7 +68,8 @@ export class HyperVWorld implements AsyncDisposable {
   }
 }
 
-function findShell(): string | undefined {
+/** Where PowerShell 7 is on this machine. */
+export function findShell(): string | undefined {
   const folders = (Deno.env.get("PATH") ?? "").split(Deno.build.os === "windows" ? ";" : ":");
   const home = Deno.env.get("HOME");
   if (home !== undefined) folders.push(`${home}/.dotnet/tools`);

@@ -55,12 +55,12 @@ export function dumpMachine(memory: MachineMemory, container: PageContainer): Ui
   const runs = memory.runs();
   const total = runs.reduce((sum, [, count]) => sum + count, 0n);
   const body = memory.body();
-  if (container === "full") {
+  if (container === "full" || container === "summary") {
+    // A summary has its bitmap, and debuggers still want the runs.
     if (memory.bits === 32) header.u32(0x64, runs.length, Number(total), ...runs.flat().map(Number));
     else header.u32(0x88, runs.length).u64(0x90, total).u64(0x98, ...runs.flat());
-    return complete(header, body);
+    return container === "full" ? complete(header, body) : complete(header, summaryHead(memory, total), body);
   }
-  if (container === "summary") return complete(header, summaryHead(memory, total), body);
   if (container === "fdmp" || container === "sdmp") {
     return complete(header, bitmapHead(memory, container, total), body);
   }
@@ -144,6 +144,8 @@ export function smallDump(memory: MachineMemory, options: SmallDumpOptions = {})
       address,
       readBack(memory, address, memory.paging === "arm64" ? 0x390 : 0x4D0),
     ]),
+    [threads[0] ?? 0n, readBack(memory, threads[0] ?? 0n, MEMBERS.thread.size)],
+    [PLACES[64].shared, readBack(memory, PLACES[64].shared, 0x720)],
     [data + 0x5A0n, readBack(memory, data + 0x5A0n, 40)],
     [data + 0x5D0n, readBack(memory, data + 0x5D0n, 48)],
     ...options.blocks ?? [],

@@ -30,7 +30,15 @@ export const PLACES = {
 
 /** Offsets that the written debugger data names; no real kernel has these. */
 export const MEMBERS = {
-  prcb: { currentThread: 0x18, number: 0x2C, mhz: 0x30, vendor: 0x40, context: 0x58, size: 0x80 },
+  prcb: {
+    currentThread: 0x18,
+    number: 0x2C,
+    mhz: 0x30,
+    vendor: 0x40,
+    context: 0x58,
+    special: 0x100,
+    size: 0x400,
+  },
   thread: { process: 0x48, teb: 0x50, stackLimit: 0x58, stackBase: 0x60, size: 0x500 },
   process: { directoryTableBase: 0x38, peb: 0x3F0, size: 0x600 },
 } as const;
@@ -39,7 +47,7 @@ export const MEMBERS = {
 const POOL = {
   process: 0x1000n,
   threads: [0x2000n, 0x3000n],
-  prcbs: [0x4000n, 0x4100n],
+  prcbs: [0x4000n, 0x4800n],
   contexts: [0x5000n, 0x5800n],
   entries: 0x6000n,
   names: 0x7000n,
@@ -100,7 +108,7 @@ export function writeMachine(paging: WrittenPaging): MachineMemory {
   const memory = new MachineMemory(paging);
   const { bits } = memory;
   const places = PLACES[bits];
-  memory.put(places.shared, new DumpBytes(0x10).bytes);
+  memory.put(places.shared, new DumpBytes(0x720).bytes);
   writeDebuggerData(memory);
   writeModules(memory);
   writeProcessors(memory);
@@ -136,6 +144,7 @@ function writeDebuggerData(memory: MachineMemory): void {
     .u16(0x2B4, prcb.currentThread, prcb.mhz)
     .u16(0x2BA, prcb.vendor)
     .u16(0x2BE, prcb.number, thread.size)
+    .u16(0x2F2, prcb.special)
     .u16(0x338, prcb.context);
   if (bits === 64) block.u32(0x340, thread.stackLimit, thread.stackBase);
   memory.put(data, block.bytes);
@@ -184,6 +193,7 @@ function writeModules(memory: MachineMemory): void {
     entry.bytes.set(counted(bits, path, text), bits === 64 ? 0x48 : 0x24);
     entry.bytes.set(counted(bits, driver.name, nameAt), bits === 64 ? 0x58 : 0x2C);
     entry.u32(bits === 64 ? 0x78 : 0x40, driver.checkSum);
+    if (bits === 64) entry.u32(0x98, driver.size);
     entry.u32(bits === 64 ? 0x9C : 0x58, driver.timeDateStamp);
     memory.put(at, entry.bytes);
   });

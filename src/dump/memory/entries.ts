@@ -10,26 +10,25 @@ export interface WideEntry {
 
 /** What an entry that is not present stands for. */
 export type NotPresent =
-  /** The page is still in this frame. `masked` is the frame without the bit that some builds set against speculation. */
-  | { readonly kind: "transition"; readonly frame: number; readonly masked: number }
+  /** The page is still in the frame that the entry names. */
+  | { readonly kind: "transition" }
   /** The real entry lies at this virtual address. */
   | { readonly kind: "prototype"; readonly address: bigint }
   | { readonly kind: "absent"; readonly absence: Absence };
 
+const IN_TRANSITION: NotPresent = { kind: "transition" };
 const PROTOTYPE = 1 << 10;
 const TRANSITION = 1 << 11;
 /** Bits 16 to 18 are the low bits of a prototype's address, which is a multiple of eight. */
 const PROTOTYPE_LOW_BITS = 7 << 16;
 const TOP_BIT = 0x8000_0000;
-/** Bit 45, which the kernel sets in entries of absent pages so that no processor guesses a real frame. */
-const GUARD_FRAME_BIT = 2 ** 33;
 /** First builds whose entries keep the page file number in bits 12 to 15, and mark pages of mapped files. */
 const WIDE_SOFTWARE_BUILD = 17134;
 const FILE_BACKED_BUILD = 22621;
 
-/** Bits 51:12 of an entry. */
-export function frameOf({ low, high }: WideEntry): number {
-  return (high & 0xF_FFFF) * 0x10_0000 + (low >>> 12);
+/** The frame that an entry names: bits 31:12 of its low half, and those of its high half that are in `highMask`. */
+export function frameOf({ low, high }: WideEntry, highMask: number): number {
+  return (high & highMask) * 0x10_0000 + (low >>> 12);
 }
 
 /**
@@ -40,11 +39,7 @@ export function readNotPresent(entry: WideEntry, build: number | null, level: nu
   const { low, high } = entry;
   if (low === 0 && high === 0) return { kind: "absent", absence: { why: "not_mapped", level } };
   if (level > 1) return { kind: "absent", absence: { why: "not_mapped", level } };
-  if ((low & PROTOTYPE) === 0 && (low & TRANSITION) !== 0) {
-    const frame = frameOf(entry);
-    const guarded = Math.floor(frame / GUARD_FRAME_BIT) % 2 === 1;
-    return { kind: "transition", frame, masked: guarded ? frame - GUARD_FRAME_BIT : frame };
-  }
+  if (isInTransition(low)) return IN_TRANSITION;
   if ((low & PROTOTYPE) !== 0 && (low & PROTOTYPE_LOW_BITS) === 0 && (high & TOP_BIT) !== 0) {
     const address = (BigInt(high >>> 0) << 16n) | BigInt(low >>> 16);
     return { kind: "prototype", address: BigInt.asUintN(64, BigInt.asIntN(48, address)) };
@@ -64,10 +59,7 @@ export function readNotPresentPae(entry: WideEntry, level: number): NotPresent {
   if ((low === 0 && high === 0) || level > 1) {
     return { kind: "absent", absence: { why: "not_mapped", level } };
   }
-  if ((low & PROTOTYPE) === 0 && (low & TRANSITION) !== 0) {
-    const frame = frameOf(entry);
-    return { kind: "transition", frame, masked: frame };
-  }
+  if (isInTransition(low)) return IN_TRANSITION;
   if ((low & PROTOTYPE) !== 0) return { kind: "prototype", address: BigInt(high >>> 0) };
   return {
     kind: "absent",
@@ -78,9 +70,11 @@ export function readNotPresentPae(entry: WideEntry, level: number): NotPresent {
 /** The same for 32-bit entries; their prototypes are packed in a way that is not read. */
 export function readNotPresentNarrow(low: number, level: number): NotPresent {
   if (low === 0 || level > 1) return { kind: "absent", absence: { why: "not_mapped", level } };
-  if ((low & PROTOTYPE) === 0 && (low & TRANSITION) !== 0) {
-    return { kind: "transition", frame: low >>> 12, masked: low >>> 12 };
-  }
+  if (isInTransition(low)) return IN_TRANSITION;
   if ((low & PROTOTYPE) !== 0) return { kind: "absent", absence: { why: "unknown_entry", level } };
   return { kind: "absent", absence: { why: "paged_out", file: (low >>> 1) & 0xF, offset: low >>> 12 } };
+}
+
+function isInTransition(low: number): boolean {
+  return (low & PROTOTYPE) === 0 && (low & TRANSITION) !== 0;
 }

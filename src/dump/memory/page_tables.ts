@@ -61,15 +61,21 @@ const LARGE_PAGES = [1, 512, 512 * 512] as const;
 const PRESENT = 1;
 const LARGE = 0x80;
 const LOWEST_LEVEL = 1;
+/** High halves of entries: the bits that belong to a frame's number. What the real debugger takes, tried bit by bit. */
+const HIGH_MASK = { x64: 0xF_FFFF, pae: 0x1F, arm64: 0xFFFF } as const;
+/** Bit 45 of entries of absent pages, by which the kernel keeps processors from guessing at a real frame. */
+const GUARD_FRAME_BIT = 2 ** 33;
 /** A prototype entry leads to a real one; the debugger follows no second step, and neither does this. */
 const MAXIMUM_HOPS = 1;
 
 abstract class WideTables implements PageTables {
   abstract readonly bits: 32 | 64;
   protected readonly physical: PhysicalMemory;
+  readonly #highMask: number;
 
-  constructor(physical: PhysicalMemory) {
+  constructor(physical: PhysicalMemory, highMask: number) {
     this.physical = physical;
+    this.#highMask = highMask;
   }
 
   abstract find(page: number, hops?: number): FramePlace | Absence;
@@ -85,18 +91,24 @@ abstract class WideTables implements PageTables {
     return { low: dword(table, at), high: dword(table, at + 4) };
   }
 
+  /** The frame that an entry names. */
+  protected frame(entry: WideEntry): number {
+    return frameOf(entry, this.#highMask);
+  }
+
   /** Follows an entry that is not present, to the frame that still holds its page if there is one. */
   protected follow(entry: WideEntry, level: number, hops: number): FramePlace | Absence {
     const decoded = this.decode(entry, level);
     if (decoded.kind === "absent") return decoded.absence;
     if (decoded.kind === "transition") {
-      const masked = this.physical.fileOffsetOf(decoded.frame) === null;
-      return { frame: masked ? decoded.masked : decoded.frame, through: "transition" };
+      const frame = this.frame(entry);
+      const guarded = Math.floor(frame / GUARD_FRAME_BIT) % 2 === 1;
+      return { frame: guarded ? frame - GUARD_FRAME_BIT : frame, through: "transition" };
     }
     if (hops <= 0) return { why: "unknown_entry", level };
     const real = this.#entryAt(decoded.address);
     if (isAbsence(real)) return real;
-    if (real.low & PRESENT) return { frame: frameOf(real), through: "prototype" };
+    if (real.low & PRESENT) return { frame: this.frame(real), through: "prototype" };
     const behind = this.follow(real, level, hops - 1);
     return isAbsence(behind) ? behind : { frame: behind.frame, through: "prototype" };
   }
@@ -116,7 +128,7 @@ class LongTables extends WideTables {
   readonly #build: number | null;
 
   constructor(options: PageTableOptions, levels: 4 | 5) {
-    super(options.physical);
+    super(options.physical, HIGH_MASK.x64);
     this.#root = Number(BigInt.asUintN(40, options.directoryTableBase >> 12n));
     this.#levels = levels;
     this.#build = options.build;
@@ -129,7 +141,7 @@ class LongTables extends WideTables {
       const entry = this.entry(table, indexOf(page, level));
       if (isAbsence(entry)) return entry;
       if ((entry.low & PRESENT) === 0) return this.follow(entry, level, hops);
-      const frame = frameOf(entry);
+      const frame = this.frame(entry);
       if (level === LOWEST_LEVEL) return { frame, through: "page" };
       if ((level === 2 || level === 3) && (entry.low & LARGE) !== 0) return largePage(frame, page, level);
       table = frame;
@@ -148,7 +160,7 @@ class PaeTables extends WideTables {
   readonly #root: bigint;
 
   constructor(options: PageTableOptions) {
-    super(options.physical);
+    super(options.physical, HIGH_MASK.pae);
     this.#root = options.directoryTableBase & 0xFFFF_FFE0n;
   }
 
@@ -158,14 +170,14 @@ class PaeTables extends WideTables {
     const directory = this.entry(rootFrame, rootIndex);
     if (isAbsence(directory)) return directory;
     if ((directory.low & PRESENT) === 0) return { why: "not_mapped", level: 3 };
-    const upper = this.entry(frameOf(directory), indexOf(page, 2));
+    const upper = this.entry(this.frame(directory), indexOf(page, 2));
     if (isAbsence(upper)) return upper;
     if ((upper.low & PRESENT) === 0) return this.follow(upper, 2, hops);
-    if ((upper.low & LARGE) !== 0) return largePage(frameOf(upper), page, 2);
-    const entry = this.entry(frameOf(upper), indexOf(page, 1));
+    if ((upper.low & LARGE) !== 0) return largePage(this.frame(upper), page, 2);
+    const entry = this.entry(this.frame(upper), indexOf(page, 1));
     if (isAbsence(entry)) return entry;
     if ((entry.low & PRESENT) === 0) return this.follow(entry, LOWEST_LEVEL, hops);
-    return { frame: frameOf(entry), through: "page" };
+    return { frame: this.frame(entry), through: "page" };
   }
 
   protected override decode(entry: WideEntry, level: number): NotPresent {
@@ -173,24 +185,26 @@ class PaeTables extends WideTables {
   }
 }
 
-/** ARM64 with 4 KiB pages. What absent pages leave in their entries there is not known, so it is not guessed. */
+/** ARM64 with 4 KiB pages; one table for both halves. Entries of absent pages are those of x64. */
 class ArmTables extends WideTables {
   readonly bits = 64;
   readonly #root: number;
+  readonly #build: number | null;
 
   constructor(options: PageTableOptions) {
-    super(options.physical);
-    this.#root = Number(BigInt.asUintN(38, options.directoryTableBase >> 12n));
+    super(options.physical, HIGH_MASK.arm64);
+    this.#root = Number(BigInt.asUintN(36, options.directoryTableBase >> 12n));
+    this.#build = options.build;
   }
 
-  find(page: number): FramePlace | Absence {
+  find(page: number, hops: number = MAXIMUM_HOPS): FramePlace | Absence {
     if (!isCanonical(page, 35)) return { why: "not_canonical" };
     let table = this.#root;
     for (let level = 4; level >= LOWEST_LEVEL; level--) {
       const entry = this.entry(table, indexOf(page, level));
       if (isAbsence(entry)) return entry;
-      if ((entry.low & PRESENT) === 0) return this.follow(entry, level, 0);
-      const frame = (entry.high & 0x3_FFFF) * 0x10_0000 + (entry.low >>> 12);
+      if ((entry.low & PRESENT) === 0) return this.follow(entry, level, hops);
+      const frame = this.frame(entry);
       const descends = (entry.low & 2) !== 0; // a table above the last level, a page in it
       if (level === LOWEST_LEVEL) {
         return descends ? { frame, through: "page" } : { why: "unknown_entry", level };
@@ -204,8 +218,7 @@ class ArmTables extends WideTables {
   }
 
   protected override decode(entry: WideEntry, level: number): NotPresent {
-    const empty = entry.low === 0 && entry.high === 0;
-    return { kind: "absent", absence: { why: empty ? "not_mapped" : "unknown_entry", level } };
+    return readNotPresent(entry, this.#build, level);
   }
 }
 
@@ -241,7 +254,7 @@ class NarrowTables implements PageTables {
   #follow(entry: number, level: number): FramePlace | Absence {
     const decoded = readNotPresentNarrow(entry, level);
     if (decoded.kind === "absent") return decoded.absence;
-    if (decoded.kind === "transition") return { frame: decoded.frame, through: "transition" };
+    if (decoded.kind === "transition") return { frame: entry >>> 12, through: "transition" };
     return { why: "unknown_entry", level };
   }
 }

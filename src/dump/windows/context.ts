@@ -132,75 +132,82 @@ export function readContext(
 
 interface TrapFrameLayout {
   readonly size: number;
-  /** Offsets by register number; a register that is not here is not in the frame. */
-  readonly general: ReadonlyMap<number, number>;
+  /** Register numbers and their offsets; a register that is not here is not in the frame. */
+  readonly general: readonly (readonly [number: number, offset: number])[];
   readonly programCounter: number;
   readonly processorFlags: number;
-  readonly segment: number;
   /** Where the stack pointer is kept, when the processor pushed one. */
   readonly stackPointer: number;
 }
 
-/** KTRAP_FRAME; of x64 checked against the real debugger, of x86 from the kernel's public symbols. */
-const TRAP_FRAMES: Readonly<Record<"x64" | "x86", TrapFrameLayout>> = {
+/** KTRAP_FRAME of each processor, as the real debugger reads it. */
+const TRAP_FRAMES: Readonly<Record<ContextMachine, TrapFrameLayout>> = {
   x64: {
     size: 0x190,
-    general: new Map([[0, 0x30], [1, 0x38], [2, 0x40], [8, 0x48], [9, 0x50], [10, 0x58], [11, 0x60], [
-      5,
-      0x158,
-    ]]),
+    general: [[0, 0x30], [1, 0x38], [2, 0x40], [8, 0x48], [9, 0x50], [10, 0x58], [11, 0x60], [5, 0x158]],
     programCounter: 0x168,
-    segment: 0x170,
     processorFlags: 0x178,
     stackPointer: 0x180,
   },
   x86: {
     size: 0x8C,
-    general: new Map([[2, 0x3C], [1, 0x40], [0, 0x44], [7, 0x54], [6, 0x58], [3, 0x5C], [5, 0x60]]),
+    general: [[2, 0x3C], [1, 0x40], [0, 0x44], [7, 0x54], [6, 0x58], [3, 0x5C], [5, 0x60]],
     programCounter: 0x68,
-    segment: 0x6C,
     processorFlags: 0x70,
     stackPointer: 0x74,
   },
+  arm64: {
+    size: 0x150,
+    general: [
+      ...Array.from({ length: 19 }, (_, number): [number, number] => [number, 0xA0 + 8 * number]),
+      [30, 0x138],
+      [29, 0x140],
+    ],
+    programCounter: 0x148,
+    processorFlags: 0x90,
+    stackPointer: 0x98,
+  },
 };
 
-const STACK_POINTER = 4;
+/** Where a 32-bit trap frame keeps the code segment, whose low bits tell user mode from the kernel. */
+const X86_SEGMENT = 0x6C;
+/** Number of the stack pointer among the general registers; ARM64 keeps it apart. */
+const STACK_POINTER: Readonly<Record<ContextMachine, number | null>> = { x64: 4, x86: 4, arm64: null };
 const PRIVILEGE_BITS = 3;
 
 /**
- * Reads a trap frame in memory. Registers that a trap does not save are `missing`: on x64 the non-volatile ones but
- * rbp, which only unwinding brings back. Null when the frame is missing, or for ARM64, whose frames are not known.
+ * Reads a trap frame in memory. Registers that a trap does not save are `missing`: on 64-bit processors the
+ * non-volatile ones but the frame pointer, which only unwinding brings back. Null when the frame is not in the dump.
  */
 export function readTrapFrame(
   memory: VirtualMemory,
   machine: ContextMachine,
   address: bigint,
 ): RegisterContext | null {
-  if (machine === "arm64") return null;
   const layout = TRAP_FRAMES[machine];
   const bytes = memory.read(address, layout.size);
   if (bytes === undefined) return null;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const word = (offset: number): bigint =>
-    machine === "x64" ? view.getBigUint64(offset, true) : BigInt(view.getUint32(offset, true));
+    LAYOUTS[machine].width === 8 ? view.getBigUint64(offset, true) : BigInt(view.getUint32(offset, true));
   // A 32-bit processor pushes no stack pointer when it stays in the kernel: the old stack begins right there.
-  const stayed = machine === "x86" && (view.getUint16(layout.segment, true) & PRIVILEGE_BITS) === 0;
+  const stayed = machine === "x86" && (view.getUint16(X86_SEGMENT, true) & PRIVILEGE_BITS) === 0;
   const stackPointer = stayed ? address + BigInt(layout.stackPointer) : word(layout.stackPointer);
-  const missing: number[] = [];
-  const general = REGISTER_NAMES[machine].map((_, number) => {
-    if (number === STACK_POINTER) return stackPointer;
-    const offset = layout.general.get(number);
-    if (offset === undefined) missing.push(number);
-    return offset === undefined ? 0n : word(offset);
-  });
+  const offsets = new Map(layout.general);
+  const numbers = REGISTER_NAMES[machine].map((_, number) => number);
+  const held = (number: number) => offsets.has(number) || number === STACK_POINTER[machine];
   return {
     machine,
     contextFlags: LAYOUTS[machine].mark | CONTROL_PART | INTEGER_PART,
-    general,
+    general: numbers.map((number) => {
+      if (number === STACK_POINTER[machine]) return stackPointer;
+      const offset = offsets.get(number);
+      return offset === undefined ? 0n : word(offset);
+    }),
     programCounter: word(layout.programCounter),
     stackPointer,
     processorFlags: view.getUint32(layout.processorFlags, true),
-    missing,
+    missing: numbers.filter((number) => !held(number)),
   };
 }
 

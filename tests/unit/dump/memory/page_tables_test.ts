@@ -177,12 +177,36 @@ Deno.test("absent pages of 32-bit machines", () => {
   assert.deepEqual(placeOf(memory, 0x80402000n), { why: "paged_out", file: 3, offset: 0x12345 });
 });
 
-Deno.test("what absent pages of ARM64 mean is not guessed", () => {
+Deno.test("absent pages of ARM64 are those of x64, as the real debugger has it", () => {
   const machine = new MachineMemory("arm64");
-  machine.setEntry(HIGH, 0x12345860n, 1);
-  machine.setEntry(HIGH + 0x1000n, 0x12345001n, 1);
-  assert.deepEqual(placeOf(space(machine), HIGH), { why: "unknown_entry", level: 1 });
-  assert.deepEqual(placeOf(space(machine), HIGH + 0x1000n), { why: "unknown_entry", level: 1 });
+  const frame = machine.newPage();
+  const table = 0xFFFFA10000000000n;
+  machine.put(table, new Uint8Array(new BigUint64Array([machine.presentEntry(frame, 1)]).buffer));
+  machine.setEntry(HIGH, (BigInt(frame) << 12n) | 0x860n, 1);
+  machine.setEntry(HIGH + 0x1000n, BigInt.asUintN(64, (table << 16n) | 0x400n), 1);
+  machine.setEntry(HIGH + 0x2000n, 0x12345001n, 1); // valid, and no page
+  machine.setEntry(HIGH + 0x3000n, machine.presentEntry(frame, 1) | (1n << 48n), 1); // no address bit
+  machine.setEntry(HIGH + 0x4000n, machine.presentEntry(frame, 1) | (1n << 47n), 1);
+  const memory = space(machine);
+  const physical = BigInt(frame) * 4096n;
+  assert.deepEqual(placeOf(memory, HIGH), [physical, "transition"]);
+  assert.deepEqual(placeOf(memory, HIGH + 0x1000n), [physical, "prototype"]);
+  assert.deepEqual(placeOf(memory, HIGH + 0x2000n), { why: "unknown_entry", level: 1 });
+  assert.deepEqual(placeOf(memory, HIGH + 0x3000n), [physical, "page"]);
+  assert.deepEqual(placeOf(memory, HIGH + 0x4000n), [physical + (1n << 47n), "page"]);
+});
+
+Deno.test("only bits 36 to 12 of a 64-bit entry of a 32-bit machine name a frame", () => {
+  const machine = new MachineMemory("x86-pae");
+  const frame = machine.newPage();
+  machine.setEntry(0x90000000n, machine.presentEntry(frame, 1) | (1n << 37n), 1);
+  machine.setEntry(0x90001000n, machine.presentEntry(frame, 1) | (1n << 36n), 1);
+  machine.setEntry(0x90002000n, (BigInt(frame) << 12n) | 0x860n | (1n << 45n), 1);
+  const memory = space(machine);
+  const physical = BigInt(frame) * 4096n;
+  assert.deepEqual(placeOf(memory, 0x90000000n), [physical, "page"]);
+  assert.deepEqual(placeOf(memory, 0x90001000n), [physical + (1n << 36n), "page"]);
+  assert.deepEqual(placeOf(memory, 0x90002000n), [physical, "transition"]);
 });
 
 Deno.test("a table that is not in the dump is told by its frame", () => {

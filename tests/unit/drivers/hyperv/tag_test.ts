@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { readNext, readTag, writeNext, writeTag } from "../../../../src/drivers/hyperv/tag.ts";
+
+const key = "hvlab-4c805c52-e71f-4aa9-beff-b3243286b033";
+
+Deno.test("a mark is read back among the user's own notes", () => {
+  const tag = { key, created_at: "2026-11-29T21:30:48.425Z", making: true };
+  assert.deepEqual(readTag(`mine\n${writeTag(tag)} and more`), tag);
+  assert.deepEqual(readTag(writeTag({ key, making: false })), { key, making: false });
+});
+
+Deno.test("notes without a mark of ours are nobody's", () => {
+  for (
+    const notes of ["", "hvlab", "[hvlab;key=..\\..\\x;]", "[hvlab;key=;]", "[hvlab;created=2026-01-01;]"]
+  ) {
+    assert.equal(readTag(notes), undefined, notes);
+  }
+  fc.assert(fc.property(fc.string(), (notes) => assert.equal(readTag(notes), undefined)));
+});
+
+Deno.test("an unreadable time is no time, and the next field is not part of it", () => {
+  assert.deepEqual(readTag(`[hvlab;key=${key};created=soon;]`), { key, making: false });
+  const created_at = "2026-11-29T21:30:48.425Z";
+  assert.deepEqual(
+    readTag(`[hvlab;key=${key};created=${created_at};making=yes;x=y;]`)?.created_at,
+    created_at,
+  );
+});
+
+Deno.test("what waits for the next start comes and goes without touching the rest", () => {
+  const notes = `mine ${writeTag({ key, making: false })}`;
+  const waiting = writeNext(notes, { memory_mb: 300, cpus: 2 });
+  assert.deepEqual(readNext(waiting), { memory_mb: 300, cpus: 2 });
+  assert.deepEqual(readTag(waiting), readTag(notes));
+  assert.deepEqual(readNext(writeNext(waiting, { cpus: 1 })), { cpus: 1 });
+  assert.equal(writeNext(waiting, {}), notes);
+  assert.equal(writeNext("", {}), "");
+  assert.deepEqual(readNext("[hvlab-next;memory_mb=x;cpus=;]"), {});
+});

@@ -144,12 +144,17 @@ qemuTest(
     const id = await driver.vms.create(lab.vm(), scope);
     await driver.vms.start(id, scope);
     const pid = await pidOf(lab, id);
-    await Deno.remove(lab.runtime(id).path, { recursive: true });
+    for (const socket of lab.runtime(id).sockets) await Deno.remove(socket);
     const seen = await driver.vms.get(id, scope.signal);
     assert.equal(seen.pid, pid);
     assert.ok(seen.state === "unknown" || seen.state === "starting", seen.state);
+    const young = await failureOf("hv.conflict", () => driver.vms.start(id, scope));
+    assert.deepEqual([young.context.wanted, young.context.found], ["off", "unknown"]);
+    await Deno.remove(lab.runtime(id).path, { recursive: true });
+    assert.equal((await driver.vms.get(id, scope.signal)).state, "unknown");
     const failure = await failureOf("hv.conflict", () => driver.vms.start(id, scope));
     assert.equal(failure.context.wanted, "off");
+    assert.ok(await host.processes.describe(pid) !== undefined, "nobody ended it");
     await driver.vms.stop(id, "off", scope);
     assert.equal(await host.processes.describe(pid), undefined);
     await driver.vms.remove(id, scope);

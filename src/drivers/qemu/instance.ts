@@ -25,6 +25,8 @@ import { takeVmLock } from "./vm_lock.ts";
 export const QEMU_LOG = "qemu.log";
 /** What the guest writes to its first serial port, since its last start. */
 export const SERIAL_LOG = "serial.log";
+/** Each look asks `ps`. */
+const LOOK_AGAIN_MS = 50;
 
 /**
  * Powers a VM on and returns once it runs. On a running VM it does nothing. Throws `hv.conflict` when another call
@@ -39,7 +41,7 @@ export async function startVm(
   await records.get(id);
   await using _lock = await takeVmLock(context, id, "starting", "off");
   const record = await records.get(id);
-  const seen = await observe(context, record, scope.signal);
+  const seen = await observeOpened(context, record, scope.signal);
   if (record.adopted !== undefined) {
     if (seen.state === "running") return;
     if (seen.alive) throw notOff(record, seen);
@@ -56,6 +58,23 @@ export async function startVm(
   else if (seen.alive) throw notOff(record, seen);
   await forgetOldRuntime(context, record);
   await bringUp(context, records, id, scope);
+}
+
+/**
+ * Looks at a VM until it is plain what it is. A young process without a monitor was left by a starter that was killed
+ * and opens its monitor in a moment, or has run all along and has lost its sockets: only the one that opens it may
+ * be taken for abandoned.
+ */
+async function observeOpened(
+  context: QemuContext,
+  record: VmRecord,
+  signal: AbortSignal,
+): Promise<Observation> {
+  for (;;) {
+    const seen = await observe(context, record, signal);
+    if (seen.state !== "starting" || seen.status !== undefined) return seen;
+    await context.host.clock.sleep(LOOK_AGAIN_MS, signal);
+  }
 }
 
 /** Boots the guest, or lets it go on where its memory was saved. */

@@ -91,7 +91,9 @@ async function observeProcess(
     return { state: "unknown", alive: true, pid, reason: `${silent}; process ${pid} is alive` };
   }
   const started = startTime(process);
-  if (started !== null && context.host.clock.now() - started < STARTING_MS) {
+  const isYoung = started !== null && context.host.clock.now() - started < STARTING_MS;
+  // A start makes the folder before its process.
+  if (isYoung && await context.host.files.stat(record.runtime) !== undefined) {
     return { state: "starting", alive: true, pid };
   }
   return {

@@ -3,11 +3,14 @@
 import type { DumpInspection } from "../../contract/dump.ts";
 import type { DumpTriage, MissingSymbol, TriageFrame } from "../../contract/dump_triage.ts";
 import { visibleText } from "../../base/visible_text.ts";
-import { type Blame, findBlame, findUnloaded } from "../../dump/attribution/blame.ts";
+import { type Blame, findBlame } from "../../dump/attribution/blame.ts";
+import type { LoadedModule } from "../../dump/modules.ts";
 import { hex, hexPointer } from "../../dump/numbers.ts";
 import type { DumpSession } from "../../dump/session.ts";
 import { namedRegisters } from "../../dump/windows/context.ts";
 import type { Located } from "../symbols/located.ts";
+import type { StoreWarning } from "../symbols/stores.ts";
+import type { SymbolFiles } from "../symbols/symbol_files.ts";
 import { bucketOf } from "./bucket.ts";
 import { describeException } from "./exception.ts";
 import { listModules } from "./modules.ts";
@@ -20,7 +23,9 @@ export interface Findings {
   readonly session: DumpSession;
   readonly stack: TriageStack;
   readonly locate: (address: bigint, exact: boolean) => Promise<Located>;
-  readonly missing: () => Promise<readonly MissingSymbol[]>;
+  readonly files: SymbolFiles;
+  /** What symbol stores had to say. */
+  readonly storeWarnings: () => readonly StoreWarning[];
   /** All frames, registers and modules instead of those that fit into a short answer. */
   readonly full: boolean;
 }
@@ -53,8 +58,8 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
     reference: inspection.reference ?? null,
     arguments: (inspection.arguments ?? []).map(({ value, meaning }) => ({ value: value ?? "", meaning })),
   };
-  const modules = await listModules(session, stack, blame, full ? null : LISTED_MODULES);
-  const missing = await findings.missing();
+  const modules = await listModules(session, stack, findings.files, blame, full ? null : LISTED_MODULES);
+  const missing = await missingFiles(findings, blame);
   const context = stack.context === null ? null : {
     origin: stack.context.origin,
     registers: Object.fromEntries(
@@ -64,7 +69,7 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
     ),
   };
   const culprit = describeCulprit(session, blame, blamed);
-  const warnings = [...session.warnings].map((warning) => ({
+  const warnings = [...session.warnings, ...findings.storeWarnings()].map((warning) => ({
     ...warning,
     message: visibleText(warning.message),
   }));
@@ -197,18 +202,27 @@ function whoRan(session: DumpSession): Pick<DumpTriage, "process" | "thread" | "
   };
 }
 
-/** The place of an address without symbols. */
-export function placeOf(session: DumpSession, address: bigint, exact: boolean): Located {
-  const looked = exact ? address : address - 1n;
-  const module = session.modules.at(looked);
-  const unloaded = module === null ? findUnloaded(session, looked) : null;
-  const base = module?.base ?? unloaded?.start ?? null;
-  return {
-    address,
-    module,
-    unloaded,
-    offset: base === null ? null : address - base,
-    symbol: null,
-    inlined: [],
-  };
+/** The files that would name the frames, and let the stack go on where it ends. */
+async function missingFiles(
+  { session, stack, files }: Findings,
+  blame: Blame | null,
+): Promise<MissingSymbol[]> {
+  const wanted = new Map<LoadedModule, boolean>();
+  for (const { address, exact } of stack.frames) {
+    const module = session.modules.at(exact ? address : address - 1n);
+    if (module !== null) wanted.set(module, false);
+  }
+  if (blame?.module) wanted.set(blame.module, false);
+  const last = stack.frames.at(-1);
+  const stuck = stack.end === "no_unwind_data" && last !== undefined
+    ? session.modules.at(last.exact ? last.address : last.address - 1n)
+    : null;
+  if (stuck !== null) {
+    wanted.set(stuck, true);
+    for (const { module } of stack.scanned) wanted.set(module, true);
+  }
+  const lists = await Promise.all(
+    [...wanted].map(([module, unwinding]) => files.missing(module, unwinding)),
+  );
+  return lists.flat();
 }

@@ -5,12 +5,14 @@ import type { Blame } from "../../dump/attribution/blame.ts";
 import type { LoadedModule } from "../../dump/modules.ts";
 import { hex32, hexPointer } from "../../dump/numbers.ts";
 import type { DumpSession } from "../../dump/session.ts";
+import type { SymbolFiles } from "../symbols/symbol_files.ts";
 import type { TriageStack } from "./stack.ts";
 
 /** The culprit, then the images of the stack, then those of scanned words; with `limit` null all others as well. */
 export async function listModules(
   session: DumpSession,
   stack: TriageStack,
+  files: SymbolFiles,
   blame: Blame | null,
   limit: number | null,
 ): Promise<TriageModule[]> {
@@ -25,12 +27,12 @@ export async function listModules(
     for (const module of session.modules.all) add(module);
   }
   const listed = [...ordered].slice(0, limit ?? undefined);
-  return await Promise.all(listed.map((module) => describeModule(session, stack, module)));
+  return await Promise.all(listed.map((module) => describeModule(session, files, module)));
 }
 
 async function describeModule(
   session: DumpSession,
-  { images }: TriageStack,
+  files: SymbolFiles,
   module: LoadedModule,
 ): Promise<TriageModule> {
   return {
@@ -39,6 +41,12 @@ async function describeModule(
     size_bytes: module.size,
     ...(module.version === null ? {} : { version: module.version.file }),
     ...(module.timeDateStamp === null ? {} : { timestamp: hex32(module.timeDateStamp) }),
-    symbols: await images.symbolState(module),
+    symbols: await symbolState(files, module),
   };
+}
+
+/** `pdb`, `image` or `none`: what there is to name the module's addresses and to unwind its functions. */
+async function symbolState(files: SymbolFiles, module: LoadedModule): Promise<string> {
+  if (await files.symbols(module) !== null) return "pdb";
+  return await files.image(module) !== null ? "image" : "none";
 }

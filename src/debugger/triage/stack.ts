@@ -6,7 +6,8 @@ import type { Frame, WalkEnd } from "../../dump/unwind/frame.ts";
 import { findCapturedEntries } from "../../dump/unwind/history.ts";
 import { type ScannedWord, scanStack } from "../../dump/unwind/scan.ts";
 import { type Walk, walkStack } from "../../dump/unwind/walk.ts";
-import { ImageSet } from "./images.ts";
+import type { SymbolFiles } from "../symbols/symbol_files.ts";
+import { type CapturedEntries, ImageSet } from "./images.ts";
 
 /** A stack with where it began, and what else its memory holds. */
 export interface TriageStack {
@@ -16,7 +17,6 @@ export interface TriageStack {
   readonly end: WalkEnd | "no_context";
   /** Words behind the last frame that may be return addresses; empty when the stack was walked to its end. */
   readonly scanned: readonly ScannedWord[];
-  readonly images: ImageSet;
 }
 
 /** Words that are listed. */
@@ -26,17 +26,15 @@ const MAXIMUM_WORDS = 32;
  * Walks the stack of the crash. It begins where the exception was, when its registers were recorded. A trap frame
  * holds not all registers: when the walk from the processor's own context comes by the same place, that one counts.
  */
-export async function findStack(
-  session: DumpSession,
-  makeImages: MakeImages = plainImages,
-): Promise<TriageStack> {
+export async function findStack(session: DumpSession, files: SymbolFiles): Promise<TriageStack> {
   const [best] = session.contexts;
   const range = stackRange(session);
-  const captured = best !== undefined && session.machine === "x64" && session.kind === "triage"
-    ? findCapturedEntries(session.memory, session.modules, lowestStackPointer(session), range?.base ?? null)
-    : new Map();
-  const images = makeImages(session, captured);
-  if (best === undefined) return { context: null, frames: [], end: "no_context", scanned: [], images };
+  const captured: CapturedEntries =
+    best !== undefined && session.machine === "x64" && session.kind === "triage"
+      ? findCapturedEntries(session.memory, session.modules, lowestStackPointer(session), range?.base ?? null)
+      : new Map();
+  const images = new ImageSet(session, files, captured);
+  if (best === undefined) return { context: null, frames: [], end: "no_context", scanned: [] };
   const walk = (context: FoundContext): Promise<Walk> =>
     walkStack({ memory: session.memory, imageAt: (address) => images.imageAt(address) }, context.registers);
   let context = best;
@@ -56,16 +54,8 @@ export async function findStack(
   const scanned = found.end === "bottom" || found.end === "limit" || last === undefined
     ? []
     : scanStack(session.memory, session.modules, last.stackPointer, range?.base ?? null, MAXIMUM_WORDS);
-  return { context, ...found, scanned, images };
+  return { context, ...found, scanned };
 }
-
-/** Makes the images of a session; a symbol store may stand behind it. */
-export type MakeImages = (
-  session: DumpSession,
-  captured: ReadonlyMap<bigint, ReadonlyMap<number, Uint8Array>>,
-) => ImageSet;
-
-const plainImages: MakeImages = (session, captured) => new ImageSet(session, captured);
 
 /** Exception dispatch ran deeper than the exception itself, and left its traces there. */
 function lowestStackPointer(session: DumpSession): bigint {

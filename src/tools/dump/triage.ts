@@ -11,11 +11,15 @@ export default defineTool({
   family: "dump",
   class: "R",
   summary: "Say why Windows or a program crashed: stop code, culprit, stack",
-  input: { path: Path, full: z._default(z.boolean(), false) },
+  input: {
+    path: Path,
+    symbols: z.optional(Path.check(z.describe("Symbol stores, as in _NT_SYMBOL_PATH; local only"))),
+    full: z._default(z.boolean(), false),
+  },
   positional: ["path"],
   output: DumpTriage,
   without: ["run", "net", "sys", "write"],
-  handle: ({ path, full }, { host, signal }) =>
-    triageDumpFile(host.files, host.clock, { path, full, signal }),
+  handle: ({ path, symbols, full }, { host, signal }) =>
+    triageDumpFile(host.files, host.clock, { path, symbols, full, signal }),
   render: renderTriage,
 });

@@ -1,0 +1,184 @@
+/** Looks files up in symbol stores on this machine. */
+
+import { HvError, toHvError } from "../../base/errors.ts";
+import { isAbsolutePath, joinPath, resolvePath } from "../../base/paths.ts";
+import { visibleText } from "../../base/visible_text.ts";
+import type { ByteSource } from "../../dump/bytes.ts";
+import type { Files, RandomAccessFile } from "../../host/files.ts";
+import { openInflater } from "../../host/inflate.ts";
+import { unpackCabinet } from "./cabinet.ts";
+import type { StoreKey } from "./keys.ts";
+import type { SymbolPath } from "./symbol_path.ts";
+
+/** What looking up symbols needs of the host. */
+export type SymbolHost = Pick<Files, "stat" | "list" | "realPath" | "open">;
+
+/** Something that was there and could not be used. */
+export interface StoreWarning {
+  readonly reason: "symbols_mismatch" | "symbols_unreadable" | "symbols_remote";
+  readonly message: string;
+}
+
+const POINTER = "file.ptr";
+const POINTER_BYTES = 4096;
+const INDEX = "index2.txt";
+
+/** Stores that are searched in order. Files stay open until it is disposed of. */
+export class SymbolStores implements Disposable {
+  readonly warnings: StoreWarning[] = [];
+  readonly #files: SymbolHost;
+  readonly #roots: readonly string[];
+  readonly #opened: RandomAccessFile[] = [];
+  readonly #twoTier = new Map<string, Promise<boolean>>();
+  #realRoots: Promise<string[]> | null = null;
+
+  constructor(files: SymbolHost, { roots, remote }: SymbolPath) {
+    this.#files = files;
+    this.#roots = roots;
+    for (const place of remote) {
+      this.warnings.push({
+        reason: "symbols_remote",
+        message: `"${visibleText(place)}" was not asked: symbols are read from this machine only`,
+      });
+    }
+  }
+
+  /**
+   * The first file of that name and key that `accept` takes; null when there is none. `accept` gives null for a file
+   * of another version and fails for one that it cannot read: both are warnings, and the search goes on.
+   */
+  async find<Found>(
+    wanted: StoreKey,
+    accept: (source: ByteSource) => Found | null,
+  ): Promise<{ found: Found; path: string } | null> {
+    for (const root of this.#roots) {
+      for (const path of await this.#places(root, wanted)) {
+        const found = await this.#open(path, wanted, accept);
+        if (found !== null) return { found, path };
+      }
+    }
+    return null;
+  }
+
+  [Symbol.dispose](): void {
+    for (const file of this.#opened.splice(0)) file.close();
+  }
+
+  /** Paths that exist and may be the file: of the store's layouts first, then of plain folders. */
+  async #places(root: string, { name, key }: StoreKey): Promise<string[]> {
+    const tiers = await this.#isTwoTier(root)
+      ? [joinPath(root, name.slice(0, 2)), joinPath(root, name.slice(0, 2).toLowerCase())]
+      : [];
+    const places: string[] = [];
+    for (const tier of [root, ...tiers]) {
+      for (const folder of new Set([joinPath(tier, name), joinPath(tier, name.toLowerCase())])) {
+        const keyed = await this.#entry(folder, key);
+        if (keyed === null) continue;
+        for (const file of [name, packedName(name)]) {
+          const path = await this.#entry(keyed, file);
+          if (path !== null) places.push(path);
+        }
+        const pointer = await this.#entry(keyed, POINTER);
+        const target = pointer === null ? null : await this.#followPointer(pointer, root);
+        if (target !== null) places.push(target);
+      }
+    }
+    const extension = name.slice(name.lastIndexOf(".") + 1);
+    for (const path of [[name], [extension, name], ["symbols", extension, name]]) {
+      const place = joinPath(root, ...path);
+      if ((await this.#stat(place))?.kind === "file") places.push(place);
+    }
+    return [...new Set(places)];
+  }
+
+  #isTwoTier(root: string): Promise<boolean> {
+    const known = this.#twoTier.get(root) ??
+      this.#stat(joinPath(root, INDEX)).then((facts) => facts !== undefined);
+    this.#twoTier.set(root, known);
+    return known;
+  }
+
+  /** The entry of a folder whose name is `name` in any case; null when there is none. */
+  async #entry(folder: string, name: string): Promise<string | null> {
+    if ((await this.#stat(folder))?.kind !== "folder") return null;
+    try {
+      const entries = await this.#files.list(folder);
+      const entry = entries.find((each) => each.name === name) ??
+        entries.find((each) => each.name.toLowerCase() === name.toLowerCase());
+      return entry === undefined ? null : joinPath(folder, entry.name);
+    } catch (thrown) {
+      this.#warn(toHvError(thrown));
+      return null;
+    }
+  }
+
+  async #stat(path: string): Promise<{ kind: string } | undefined> {
+    try {
+      return await this.#files.stat(path, { follow: true });
+    } catch (thrown) {
+      this.#warn(toHvError(thrown));
+      return undefined;
+    }
+  }
+
+  /** Where a pointer leads, when that is inside the stores; a note instead of a path leads nowhere. */
+  async #followPointer(path: string, root: string): Promise<string | null> {
+    using file = this.#files.open(path);
+    const text = new TextDecoder().decode(file.read(0, POINTER_BYTES)).trim();
+    if (text.startsWith("MSG:")) return null;
+    const named = text.replace(/^PATH:/, "").trim();
+    const target = named === "" ? null : isAbsolutePath(named) ? named : resolvePath(root, named);
+    if (target === null || (await this.#stat(target))?.kind !== "file") return null;
+    this.#realRoots ??= Promise.all(this.#roots.map((each) => this.#files.realPath(each).catch(() => each)));
+    const real = await this.#files.realPath(target);
+    const inside = (await this.#realRoots).some((each) =>
+      real.startsWith(each) && /^[\\/]/.test(real.slice(each.replace(/[\\/]$/, "").length))
+    );
+    if (inside) return real;
+    this.warnings.push({
+      reason: "symbols_unreadable",
+      message: `"${visibleText(path)}" leads out of the symbol path and was not followed`,
+    });
+    return null;
+  }
+
+  async #open<Found>(
+    path: string,
+    { name, key }: StoreKey,
+    accept: (source: ByteSource) => Found | null,
+  ): Promise<Found | null> {
+    try {
+      const file = this.#files.open(path);
+      this.#opened.push(file);
+      const source = isCabinet(file) ? unpackCabinet(file, await openInflater()) : file;
+      const found = accept(source);
+      if (found === null) {
+        this.warnings.push({
+          reason: "symbols_mismatch",
+          message: `"${visibleText(path)}" is another version of ${name}: ${key} is wanted`,
+        });
+      }
+      return found;
+    } catch (thrown) {
+      const failure = toHvError(thrown);
+      if (failure.code === "hv.internal") throw failure;
+      this.#warn(failure, path);
+      return null;
+    }
+  }
+
+  #warn(failure: HvError, path?: string): void {
+    const message = path === undefined ? failure.message : `${failure.message} ("${path}")`;
+    this.warnings.push({ reason: "symbols_unreadable", message: visibleText(message) });
+  }
+}
+
+function packedName(name: string): string {
+  return `${name.slice(0, -1)}_`;
+}
+
+const CABINET = "MSCF";
+
+function isCabinet(source: ByteSource): boolean {
+  return String.fromCharCode(...source.read(0, 4)) === CABINET;
+}

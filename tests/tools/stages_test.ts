@@ -7,7 +7,7 @@ import { type Outcome, ROOT, runProgram } from "../../tools/programs.ts";
 async function runStages(tests: Record<string, string>): Promise<Outcome & { last: string }> {
   const folder = await Deno.makeTempDir({ prefix: "hvlab stages " });
   try {
-    for (const name of ["tools/stages", "src/mcp", "tests/unit"]) {
+    for (const name of ["tools/stages", "src/mcp", "src/tools", "tests/unit"]) {
       await Deno.mkdir(`${folder}/${name}`, { recursive: true });
     }
     for (const name of ["stages.ts", "stages/junit.ts", "bundle.ts", "programs.ts"]) {
@@ -17,7 +17,9 @@ async function runStages(tests: Record<string, string>): Promise<Outcome & { las
       "tools/layers.ts": "",
       "tools/docs.ts": "",
       "main.ts": "",
+      "src/start.ts": "",
       "src/mcp/sdk.ts": "",
+      "src/tools/schema_writer.ts": "",
       "deno.lock": "{}",
     };
     for (const [name, text] of Object.entries(fine)) await Deno.writeTextFile(`${folder}/${name}`, text);

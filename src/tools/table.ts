@@ -64,6 +64,7 @@ const ROWS: readonly Row[] = [
   { name: "guest_exec", core: true, load: () => import("./guest/exec.ts") },
   { name: "dump_find", core: false, load: () => import("./dump/find.ts") },
   { name: "dump_inspect", core: true, load: () => import("./dump/inspect.ts") },
+  { name: "dump_symbols", core: false, load: () => import("./dump/symbols.ts") },
   { name: "dump_triage", core: true, load: () => import("./dump/triage.ts") },
 ];
 

@@ -4,7 +4,6 @@ import type { DumpInspection } from "../../contract/dump.ts";
 import type { DumpTriage, MissingSymbol, TriageFrame } from "../../contract/dump_triage.ts";
 import { visibleText } from "../../base/visible_text.ts";
 import { type Blame, findBlame } from "../../dump/attribution/blame.ts";
-import type { LoadedModule } from "../../dump/modules.ts";
 import { hex, hexPointer } from "../../dump/numbers.ts";
 import type { DumpSession } from "../../dump/session.ts";
 import { namedRegisters } from "../../dump/windows/context.ts";
@@ -16,6 +15,7 @@ import { describeException } from "./exception.ts";
 import { listModules } from "./modules.ts";
 import type { TriageStack } from "./stack.ts";
 import { summaryOf } from "./summary.ts";
+import { wantedModules } from "./wanted.ts";
 
 /** What a triage found out before it is put into words. */
 export interface Findings {
@@ -207,20 +207,7 @@ async function missingFiles(
   { session, stack, files }: Findings,
   blame: Blame | null,
 ): Promise<MissingSymbol[]> {
-  const wanted = new Map<LoadedModule, boolean>();
-  for (const { address, exact } of stack.frames) {
-    const module = session.modules.at(exact ? address : address - 1n);
-    if (module !== null) wanted.set(module, false);
-  }
-  if (blame?.module) wanted.set(blame.module, false);
-  const last = stack.frames.at(-1);
-  const stuck = stack.end === "no_unwind_data" && last !== undefined
-    ? session.modules.at(last.exact ? last.address : last.address - 1n)
-    : null;
-  if (stuck !== null) {
-    wanted.set(stuck, true);
-    for (const { module } of stack.scanned) wanted.set(module, true);
-  }
+  const wanted = wantedModules(session, stack, blame);
   const lists = await Promise.all(
     [...wanted].map(([module, unwinding]) => files.missing(module, unwinding)),
   );

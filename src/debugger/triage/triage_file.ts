@@ -2,15 +2,10 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { DumpTriage } from "../../contract/dump_triage.ts";
-import { openDump } from "../../dump/open.ts";
-import type { DumpSession } from "../../dump/session.ts";
 import { type DumpFiles, inspectDumpFile } from "../inspect_file.ts";
 import { locateAddress } from "../symbols/locate.ts";
-import { SymbolFiles } from "../symbols/symbol_files.ts";
-import { SymbolStores } from "../symbols/stores.ts";
-import { parseSymbolPath } from "../symbols/symbol_path.ts";
 import { answerTriage } from "./answer.ts";
-import { decodeKernel } from "./decode_kernel.ts";
+import { openForTriage } from "./open_for_triage.ts";
 import { findStack } from "./stack.ts";
 
 /** What to triage, and how much to tell. */
@@ -33,17 +28,15 @@ export async function triageDumpFile(
 ): Promise<DumpTriage> {
   const { inspection } = await inspectDumpFile(files, clock, path, signal);
   using file = files.open(path);
-  using stores = symbols === undefined ? null : new SymbolStores(files, parseSymbolPath(symbols));
-  const opened = openDump(file);
-  const session: DumpSession = stores === null ? opened : await decodeKernel(opened, stores);
-  const symbolFiles = new SymbolFiles(session, stores);
+  using opened = await openForTriage(file, files, symbols);
+  const { session, stores } = opened;
   return await answerTriage({
     inspection,
     session,
-    stack: await findStack(session, symbolFiles),
+    stack: await findStack(session, opened.files),
     full,
-    files: symbolFiles,
-    locate: (address, exact) => locateAddress(session, symbolFiles, address, exact),
+    files: opened.files,
+    locate: (address, exact) => locateAddress(session, opened.files, address, exact),
     storeWarnings: () => stores?.warnings ?? [],
   });
 }

@@ -4,6 +4,9 @@ import type { CrashedProcessor } from "../../session.ts";
 import type { KernelThread } from "./processes.ts";
 import type { Processor } from "./processors.ts";
 
+/** The largest kernel stack: 128 KiB, of ARM64. Where a thread does not tell its limit, this is taken. */
+const LARGEST_STACK = 0x20000n;
+
 /**
  * Tells the processor that crashed. `copied` is the one that a small dump keeps a copy of; `stackPointer` is the
  * header's, which belongs to the bug check call or, for some codes, to the exception on the same stack.
@@ -23,10 +26,15 @@ export function findCrashed(
     const bySaved = processors.find(({ context }) => context?.stackPointer === stackPointer);
     if (bySaved !== undefined) return { processor: bySaved, by: "stack_pointer" };
     const byRange = processors.find(({ currentThread }) => {
-      const stack = currentThread === null ? null : readThread(currentThread)?.stack ?? null;
-      return stack !== null && stackPointer >= stack.limit && stackPointer < stack.base;
+      const thread = currentThread === null ? null : readThread(currentThread);
+      return thread !== null && isOnStack(thread, stackPointer);
     });
     if (byRange !== undefined) return { processor: byRange, by: "stack_range" };
   }
   return { processor: first, by: "assumed" };
+}
+
+function isOnStack({ stack, initialStack }: KernelThread, address: bigint): boolean {
+  if (stack !== null) return address >= stack.limit && address < stack.base;
+  return initialStack !== null && address < initialStack && initialStack - address <= LARGEST_STACK;
 }

@@ -14,7 +14,8 @@ const KMODE_EXCEPTION_NOT_HANDLED = 0x1E;
 
 /**
  * The exception: the record that a bug check argument points to, else code and address in the arguments, else the
- * header's record, which for every other bug check is only the breakpoint in the kernel (`synthetic`).
+ * header's record. That one is only the breakpoint in the kernel (`synthetic`) unless it has the code of the
+ * arguments: then it tells more than they do.
  */
 export function findException(
   memory: VirtualMemory,
@@ -30,7 +31,8 @@ export function findException(
     if (record !== null) return { ...record, ...rest, origin: "bugcheck_record" };
     const code = argument(bugCheck, roles.exceptionCode);
     const address = argument(bugCheck, (roles.exceptionCode ?? 0) + 1);
-    if (code !== null && address !== null) {
+    const inHeader = code !== null && header.exception?.code === Number(BigInt.asUintN(32, code));
+    if (code !== null && address !== null && !inHeader) {
       const parameters = bugCheck.code === KMODE_EXCEPTION_NOT_HANDLED ? bugCheck.parameters.slice(2) : [];
       return {
         code: Number(BigInt.asUintN(32, code)),

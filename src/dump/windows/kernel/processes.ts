@@ -19,8 +19,10 @@ export interface KernelThread {
   readonly processId: number | null;
   readonly threadId: number | null;
   readonly teb: bigint | null;
-  /** Where its kernel stack lies; kernels before Windows 8 do not tell where it ends. */
+  /** Where its kernel stack lies; kernels before Windows 8 do not tell. */
   readonly stack: StackRange | null;
+  /** Where its stack began to grow down from: at or a little below its base. */
+  readonly initialStack: bigint | null;
 }
 
 /** A process. Null: not in the dump, or not known for this build. */
@@ -59,6 +61,7 @@ export function readThread(view: KernelView, address: bigint): KernelThread {
     threadId: ids === null ? null : plausibleId(memory.pointer(ids + width)),
     teb: pointer("thread_teb"),
     stack: readStack(pointer("thread_stack_limit"), pointer("thread_stack_base")),
+    initialStack: pointer("thread_initial_stack"),
   };
 }
 

@@ -262,6 +262,83 @@ Deno.test("a dump from outside keeps a plain debugger data block at the first ar
   assert.equal(open(file).processors.length, 2);
 });
 
+Deno.test("a block that the header names wrongly is searched for in the kernel's image", () => {
+  const file = dumpMachine(writeMachine("x64"), "full");
+  const view = new DataView(file.buffer);
+  for (const wrong of [0n, 0xFFFFF80010003008n, 0xFFFFA0FF00000000n, 0x4547415045474150n]) {
+    view.setBigUint64(0x80, wrong, true);
+    const session = open(file);
+    assert.equal(session.debuggerData?.address, PLACES[64].data);
+    assert.equal(session.debuggerDataProblem, null);
+    assert.deepEqual(session.warnings.map(({ reason }) => reason), ["no_kdbg"]);
+    assert.equal(session.crashed?.processor.index, 1);
+  }
+});
+
+Deno.test("a block of another kernel in the image is not taken", () => {
+  const machine = writeMachine("x64");
+  machine.put(PLACES[64].data + 0x18n, pointers(64, [PLACES[64].driver]));
+  const file = dumpMachine(machine, "full");
+  new DataView(file.buffer).setBigUint64(0x80, 0xFFFFA0FF00000000n, true);
+  assert.equal(open(file).debuggerDataProblem, "no_kdbg");
+});
+
+Deno.test("kernels that do not tell where a stack ends tell where it began", () => {
+  const machine = writeMachine("x64");
+  const { data, stack } = PLACES[64];
+  machine.put(data + 0x14n, new DumpBytes(4).u32(0, 0x340).bytes);
+  machine.put(data + 0x29En, new DumpBytes(2).u16(0, 0x70).bytes);
+  poolAddresses(64).threads.forEach((thread, index) => {
+    machine.put(thread + 0x70n, pointers(64, [stack + (index === 1 ? 0x5F00n : 0x105F00n)]));
+  });
+  const file = dumpMachine(machine, "full");
+  new DataView(file.buffer).setBigUint64(0x348 + 0x98, stack + 0x5000n, true);
+  const session = open(file);
+  assert.deepEqual([session.crashed?.by, session.crashed?.processor.index], ["stack_range", 1]);
+  assert.deepEqual([session.thread?.stack, session.thread?.initialStack], [null, stack + 0x5F00n]);
+});
+
+Deno.test("the exception is the one that the arguments tell, with what the header knows of it", () => {
+  const file = dumpMachine(writeMachine("x64"), "full");
+  const view = new DataView(file.buffer);
+  view.setUint32(0x38, 0x1E, true);
+  [0xFFFFFFFFC0000005n, 0xFFFFF80020001234n, 1n, 0x10n].forEach((value, index) =>
+    view.setBigUint64(0x40 + 8 * index, value, true)
+  );
+  const told = open(file).exception;
+  assert.deepEqual(
+    [told?.origin, told?.code, told?.address, told?.parameters],
+    ["bugcheck_arguments", 0xC0000005, 0xFFFFF80020001234n, [1n, 0x10n]],
+  );
+  view.setUint32(0xF00, 0xC0000005, true);
+  view.setBigUint64(0xF10, 0xFFFFF80020001234n, true);
+  const recorded = open(file).exception;
+  assert.deepEqual([recorded?.origin, recorded?.flags, recorded?.synthetic], ["header", 1, false]);
+});
+
+Deno.test("a trap frame that an argument names is where to start, without the registers that it lacks", () => {
+  const machine = writeMachine("x64");
+  const frame = PLACES[64].stack + 0x2100n;
+  machine.put(
+    frame,
+    new DumpBytes(0x190).u64(0x168, 0xFFFFF80020001234n).u64(0x180, 0xFFFFD00012344000n).bytes,
+  );
+  const file = dumpMachine(machine, "full");
+  const view = new DataView(file.buffer);
+  view.setUint32(0x38, 0x139, true);
+  view.setBigUint64(0x48, frame, true);
+  view.setBigUint64(0x50, 0xFFFFA0FF00000000n, true);
+  const session = open(file);
+  assert.deepEqual(session.contexts.map(({ origin }) => origin), ["trap_frame", "processor", "header"]);
+  const registers = session.contexts[0]?.registers;
+  assert.deepEqual([registers?.programCounter, registers?.stackPointer], [
+    0xFFFFF80020001234n,
+    0xFFFFD00012344000n,
+  ]);
+  assert.deepEqual(registers?.missing, [3, 6, 7, 12, 13, 14, 15]);
+  assert.equal(session.exception?.origin, "header", "the record at argument 3 is not in the dump");
+});
+
 Deno.test("a debugger data block of an impossible size is not read", () => {
   for (const size of [0, 0x28F, 0x1001, 0xFFFFFFFF]) {
     const machine = writeMachine("x64");

@@ -23,7 +23,8 @@ export const DumpTriage = z.lazy(() => {
     sp: z.optional(z.string()),
     /**
      * `context` (recorded registers), `unwind` (the image's data), `leaf`, `machine_frame` (an interrupt or exception
-     * is crossed), `frame_pointer`, `inline`; `scan` is a word on the stack that may be no frame at all.
+     * is crossed), `frame_pointer`, `inline`. Words on the stack: `dispatch` lies in a function that
+     * exception dispatch came by, most likely a frame; `scan` may be no frame at all.
      */
     how: z.string(),
   });

@@ -125,11 +125,11 @@ async function describeFrames({ stack, session, locate, full }: Findings): Promi
 
 async function describeWords({ stack, session, locate, full }: Findings): Promise<TriageFrame[]> {
   const words: TriageFrame[] = [];
-  for (const { address, stackPointer } of stack.scanned) {
+  for (const { address, stackPointer, dispatched } of stack.scanned) {
     words.push({
       ...frameOf(await locate(address, false), session.bits),
       ...(full ? { sp: hexPointer(stackPointer, session.bits) } : {}),
-      how: "scan",
+      how: dispatched ? "dispatch" : "scan",
     });
   }
   return words;

@@ -3,7 +3,7 @@
 import type { StackRange } from "../../dump/windows/kernel/processes.ts";
 import type { DumpSession, FoundContext } from "../../dump/session.ts";
 import type { Frame, WalkEnd } from "../../dump/unwind/frame.ts";
-import { findCapturedEntries } from "../../dump/unwind/history.ts";
+import { findCapturedEntries, isInCapturedFunction } from "../../dump/unwind/history.ts";
 import { type ScannedWord, scanStack } from "../../dump/unwind/scan.ts";
 import { type Walk, walkStack } from "../../dump/unwind/walk.ts";
 import type { SymbolFiles } from "../symbols/symbol_files.ts";
@@ -16,11 +16,24 @@ export interface TriageStack {
   /** `no_context` when the dump holds no registers. */
   readonly end: WalkEnd | "no_context";
   /** Words behind the last frame that may be return addresses; empty when the stack was walked to its end. */
-  readonly scanned: readonly ScannedWord[];
+  readonly scanned: readonly StackWord[];
 }
 
-/** Words that are listed. */
+/** A word on the stack that may be a return address. */
+export interface StackWord extends ScannedWord {
+  /** It lies in a function that exception dispatch came by: most likely a return address. */
+  readonly dispatched: boolean;
+}
+
+/** Words that are looked at, and those of them that are kept when nothing tells them apart. */
+const MAXIMUM_SCANNED = 1024;
 const MAXIMUM_WORDS = 32;
+
+/** Those that exception dispatch came by, when there are such; else the first ones. */
+function likelyWords(words: readonly StackWord[]): StackWord[] {
+  const likely = words.filter(({ dispatched }) => dispatched);
+  return (likely.length > 0 ? likely : words).slice(0, MAXIMUM_WORDS);
+}
 
 /**
  * Walks the stack of the crash. It begins where the exception was, when its registers were recorded. A trap frame
@@ -53,8 +66,9 @@ export async function findStack(session: DumpSession, files: SymbolFiles): Promi
   const last = found.frames.at(-1);
   const scanned = found.end === "bottom" || found.end === "limit" || last === undefined
     ? []
-    : scanStack(session.memory, session.modules, last.stackPointer, range?.base ?? null, MAXIMUM_WORDS);
-  return { context, ...found, scanned };
+    : scanStack(session.memory, session.modules, last.stackPointer, range?.base ?? null, MAXIMUM_SCANNED)
+      .map((word) => ({ ...word, dispatched: isInCapturedFunction(captured, word.module, word.address) }));
+  return { context, ...found, scanned: likelyWords(scanned) };
 }
 
 /** Exception dispatch ran deeper than the exception itself, and left its traces there. */

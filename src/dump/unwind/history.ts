@@ -10,6 +10,8 @@ import { ENTRY_BYTES, parseEntry } from "./function_table.ts";
 
 const SEARCHED_BYTES = 64 * 1024;
 const MAXIMUM_ENTRIES = 512;
+/** No code lies in an image's header page. */
+const FIRST_CODE = 0x1000;
 
 /** Entries by image base and then by where a function begins, from the stack between two addresses. x64 only. */
 export function findCapturedEntries(
@@ -43,5 +45,19 @@ function readEntry(memory: VirtualMemory, module: LoadedModule, address: bigint)
   const raw = memory.read(address, ENTRY_BYTES.x64);
   if (raw === undefined) return null;
   const { begin, second, third } = parseEntry(raw);
-  return begin !== 0 && begin < second && second <= module.size && third < module.size ? raw : null;
+  return begin >= FIRST_CODE && begin < second && second <= module.size && third < module.size ? raw : null;
+}
+
+/** Whether an address lies inside one of the functions, behind its first instruction, as return addresses do. */
+export function isInCapturedFunction(
+  captured: ReadonlyMap<bigint, ReadonlyMap<number, Uint8Array>>,
+  module: LoadedModule,
+  address: bigint,
+): boolean {
+  const rva = Number(address - module.base);
+  for (const raw of captured.get(module.base)?.values() ?? []) {
+    const { begin, second } = parseEntry(raw);
+    if (rva > begin && rva < second) return true;
+  }
+  return false;
 }

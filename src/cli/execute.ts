@@ -46,6 +46,9 @@ const USES_STATE: ReadonlySet<string> = new Set([
   "dispatcher",
 ]);
 
+/** For terminals that say nothing of their width, or 0, as the one of script(1) does. */
+const USUAL_COLUMNS = 80;
+
 /** Runs the call to its end and answers the exit code. Failures are printed, never thrown. */
 export async function execute(execution: Execution): Promise<number> {
   const { screen, tool, call, host } = execution;
@@ -155,7 +158,7 @@ class CallOutput {
     this.#progress = wanted && environment.get("NO_COLOR") === undefined
       ? new ProgressLine({
         clock,
-        columns: () => terminal.columns() ?? 80,
+        columns: () => terminal.columns() || USUAL_COLUMNS,
         write: (text) => terminal.stderr.write(new TextEncoder().encode(text)).catch(() => {}),
       })
       : undefined;

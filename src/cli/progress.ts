@@ -80,6 +80,6 @@ export class ProgressLine {
 
 function cutTo(text: string, columns: number): string {
   let cut = text;
-  while (displayWidth(cut) > columns) cut = [...cut].slice(0, -1).join("");
+  while (cut !== "" && displayWidth(cut) > columns) cut = [...cut].slice(0, -1).join("");
   return cut;
 }

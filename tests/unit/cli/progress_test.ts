@@ -48,3 +48,11 @@ Deno.test("the line never reaches the last column", async () => {
   await line.stop();
   assert.equal(written[0], "\r箱箱箱箱");
 });
+
+Deno.test("a terminal without any width shows no text", async () => {
+  const { clock, line, written } = start(0);
+  line.report({ message: "run" });
+  await clock.advance(1000);
+  await line.stop();
+  assert.deepEqual(written.filter((text) => text.trim() !== ""), []);
+});

@@ -43,9 +43,12 @@ export function hexBytes(bytes: Uint8Array | undefined): string | null {
 /** What the debugger printed for each command of its first pass, by the command; null when it is not there. */
 export function debuggerOutput(sample: string): ReadonlyMap<string, string> | null {
   const name = `dumps/oracle-outputs/dbgeng/${sample}.txt`;
-  if (!hasSample(name)) return null;
+  return hasSample(name) ? sections(new TextDecoder().decode(readSample(name))) : null;
+}
+
+/** The first text of each command between the lines that mark its begin and end. */
+export function sections(text: string): ReadonlyMap<string, string> {
   const outputs = new Map<string, string>();
-  const text = new TextDecoder().decode(readSample(name));
   for (const [, command, output] of text.matchAll(/^==== begin \d+ (.+)\n([\s\S]*?)^==== end /gm)) {
     if (command !== undefined && output !== undefined && !outputs.has(command)) outputs.set(command, output);
   }
@@ -68,13 +71,15 @@ export function printedModules(text: string): { loaded: [bigint, bigint][]; unlo
 
 /** Lines of memory as the debugger dumps it (`dq`, `db`): address and bytes, what is missing left out. */
 export function printedMemory(text: string): { address: bigint; bytes: string }[] {
-  return [...text.matchAll(/^([0-9a-f]{8}`[0-9a-f]{8}) {2}(.+)$/gm)].map(([, address = "", rest = ""]) => {
-    const words = [...rest.matchAll(/([0-9a-f]{8})`([0-9a-f]{8})/g)];
-    const bytes = words.length > 0
-      ? words.map(([, high = "", low = ""]) => reversed(high + low)).join("")
-      : rest.slice(0, 47).replaceAll(/[^0-9a-f]/g, "");
-    return { address: pointer(address), bytes };
-  });
+  return [...text.matchAll(/^([0-9a-f]{8}(?:`[0-9a-f]{8})?) {2}(.+)$/gm)].map(
+    ([, address = "", rest = ""]) => {
+      const words = [...rest.matchAll(/([0-9a-f]{8})`([0-9a-f]{8})/g)];
+      const bytes = words.length > 0
+        ? words.map(([, high = "", low = ""]) => reversed(high + low)).join("")
+        : rest.slice(0, 47).replaceAll(/[^0-9a-f]/g, "");
+      return { address: pointer(address), bytes };
+    },
+  );
 }
 
 function ranges(text: string): [bigint, bigint][] {

@@ -122,6 +122,11 @@ export interface KernelSession extends CommonSession {
   /** The thread that the crashed processor was running, and its process. */
   readonly thread: KernelThread | null;
   readonly process: KernelProcess | null;
+  /**
+   * Images of that process, by its own addresses; empty for threads of the kernel and where its memory is not in the
+   * dump, as in most kinds.
+   */
+  readonly userModules: ModuleList;
   /** Branch and build as the kernel tells: `19041.1.amd64fre.vb_release.191206-1406`. */
   readonly buildLab: string | null;
   /** Threads and processes by address; null without debugger data. */

@@ -39,6 +39,7 @@ import { type Processor, readProcessor, readProcessorBlocks } from "./processors
 import { readTriageDrivers, readTriageUnloaded } from "./triage_lists.ts";
 import { hasTriagePart, TRIAGE_PART, triageProcessorNumber } from "./triage_memory.ts";
 import { readUnloadedDrivers } from "./unloaded_drivers.ts";
+import { readUserModules } from "./user_modules.ts";
 
 /** What opening a kernel dump has found out: the ground that a session stands on. */
 export interface KernelGround {
@@ -133,6 +134,10 @@ export class OpenedKernelDump implements KernelSession {
 
   get process(): KernelProcess | null {
     return this.#process();
+  }
+
+  get userModules(): ModuleList {
+    return this.#userModules();
   }
 
   get buildLab(): string | null {
@@ -246,6 +251,13 @@ export class OpenedKernelDump implements KernelSession {
   readonly #process = once((): KernelProcess | null => {
     const address = this.thread?.process ?? null;
     return address === null ? null : this.readProcess(address);
+  });
+
+  readonly #userModules = once((): ModuleList => {
+    const teb = this.thread?.teb ?? null;
+    if (teb === null) return new ModuleList([]);
+    const base = this.process?.directoryTableBase ?? null;
+    return readUserModules((base === null ? null : this.memoryOf(base)) ?? this.memory, teb);
   });
 
   #view(): KernelView | null {

@@ -7,6 +7,7 @@ import type { DumpWarning } from "../../reasons.ts";
 import { readDebuggerData } from "./debugger_data.ts";
 import type { KernelHeader } from "../header.ts";
 import type { TriageHeader } from "../triage.ts";
+import { buildNumber } from "../versions.ts";
 
 /** Bits of MiniDumpFields: a part without its bit is not in the dump, whatever its offset says. */
 export const TRIAGE_PART = {
@@ -28,6 +29,8 @@ export function hasTriagePart(header: KernelHeader, part: number): boolean {
 
 const BLOCK_ENTRY_BYTES = { 64: 16, 32: 12 } as const;
 const MAXIMUM_BLOCKS = 65_536;
+/** Build of Windows 7. */
+const FIRST_WIDE_NUMBER = 7600;
 
 /**
  * The memory of a small dump: data blocks, the call stack, the debugger data, and the copies of thread, process and
@@ -112,8 +115,9 @@ export function triageProcessorNumber(
   if (!hasTriagePart(header, TRIAGE_PART.prcb) || triage.prcb_offset === 0 || member === null) return null;
   const offset = triage.prcb_offset + member;
   if (!reader.has(offset, 4)) return null;
-  // A byte on older 32-bit kernels, a dword on newer ones; no machine has more processors than fit.
-  const number = header.bits === 64 ? reader.u32(offset, "Number") : reader.u8(offset, "Number");
+  // A dword since Windows 7 and a byte before; 32-bit machines never had more processors than a byte counts.
+  const wide = header.bits === 64 && (buildNumber(header.minorVersion) ?? 0) >= FIRST_WIDE_NUMBER;
+  const number = wide ? reader.u32(offset, "Number") : reader.u8(offset, "Number");
   return number < (header.numberProcessors ?? 0) ? number : null;
 }
 

@@ -8,6 +8,7 @@ const INFO_STREAM = 1;
 const DBI_STREAM = 3;
 const DBI_HEADER = 64;
 const ABSENT = 0xFFFF;
+const X86 = 0x14C;
 
 /** Numbers of the streams of the optional header, by position. */
 export const DEBUG_STREAM = {
@@ -30,6 +31,8 @@ export interface SymbolIndex {
   /** GUID as 32 digits, and the age that images name. */
   readonly id: string;
   readonly age: number;
+  /** The only processor whose public names are decorated. */
+  readonly isX86: boolean;
   readonly reader: ByteReader;
   readonly publicStream: number;
   readonly recordStream: number;
@@ -60,6 +63,7 @@ export function readSymbolIndex(msf: MsfFile): SymbolIndex {
   return {
     id: guidText(info.bytes(12, 16, "GUID")),
     age: reader.u32(8, "Age"),
+    isX86: reader.u16(0x3A, "Machine") === X86,
     reader,
     publicStream: reader.u16(0x10, "PublicStream"),
     recordStream: reader.u16(0x14, "SymRecordStream"),

@@ -21,8 +21,10 @@ export class Publics {
   readonly #map: ByteReader | null;
   readonly #start: number;
   readonly #count: number;
+  readonly #isX86: boolean;
 
   constructor(msf: MsfFile, index: SymbolIndex) {
+    this.#isX86 = index.isX86;
     this.#records = streamReader(msf, index.recordStream);
     this.#map = msf.stream(index.publicStream) === null ? null : streamReader(msf, index.publicStream);
     const there = this.#map !== null && this.#map.has(0, HEADER_BYTES);
@@ -82,7 +84,10 @@ export class Publics {
     return {
       offset: this.#records.u32(at + 8, "offset"),
       section: this.#records.u16(at + 12, "section"),
-      name: readableName(this.#records.ascii(at + 14, Math.min(LONGEST_NAME, length - 12), "name")),
+      name: readableName(
+        this.#records.ascii(at + 14, Math.min(LONGEST_NAME, length - 12), "name"),
+        this.#isX86,
+      ),
     };
   }
 }

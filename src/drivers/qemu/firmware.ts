@@ -2,6 +2,7 @@
 
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
+import { waitForAll } from "../../base/wait_for_all.ts";
 import type { Firmware } from "../../contract/vm.ts";
 import type { UefiFiles } from "./argv.ts";
 import { runQemuImg } from "./checkpoints/files.ts";
@@ -34,7 +35,7 @@ const BUILDS: Readonly<Record<UefiKind, readonly Build[]>> = {
 /** The firmware program of this host. Throws `hv.unavailable` when none is installed. */
 export async function findFirmware({ host }: QemuContext, kind: UefiKind): Promise<Build> {
   for (const build of BUILDS[kind]) {
-    const [code, variables] = await Promise.all([
+    const [code, variables] = await waitForAll([
       host.files.stat(build.code, { follow: true }),
       host.files.stat(build.variables, { follow: true }),
     ]);

@@ -2,6 +2,7 @@
 
 import { HvError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/json.ts";
+import { waitForAll } from "../../base/wait_for_all.ts";
 import { QEMU, QEMU_IMG, type QemuContext } from "./context.ts";
 
 /** What is known of the installed QEMU. */
@@ -48,7 +49,7 @@ export async function readQemuProgram(
   const key = `qemu/program/${path}/${facts?.modified ?? 0}/${facts?.size_bytes ?? 0}`;
   const known = asProgram(await context.findings.get(key), path);
   if (known !== undefined) return known;
-  const [version, machines] = await Promise.all([
+  const [version, machines] = await waitForAll([
     ask(context, ["--version"], options.signal),
     ask(context, ["-machine", "help"], options.signal),
   ]);

@@ -1,6 +1,7 @@
 /** Starting a machine from a template: its RAM is mapped privately, its device state fed, its guest woken. */
 
 import { joinPath } from "../../../base/paths.ts";
+import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { CallScope } from "../../driver.ts";
 import { linkFor } from "../agent.ts";
 import type { AgentAddress, AgentLink } from "../agent_link.ts";
@@ -47,7 +48,7 @@ export async function startClone(
   const { host } = context;
   const { asleep = false, tiedToUs } = options;
   const waking = new AbortController();
-  const [state, boot] = await Promise.all([
+  const [state, boot] = await waitForAll([
     readState(context, template),
     bootOf(context, record, template, tiedToUs),
   ]);

@@ -5,6 +5,7 @@
 
 import { canonicalJson, sha256Hex } from "../../../base/json.ts";
 import { uuidOf } from "../../../base/ids.ts";
+import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { Image, ImageFile } from "../../../contract/image.ts";
 import { knownAcceleration, probeAcceleration } from "../acceleration.ts";
 import { type Accelerator, type Boot, machineArguments } from "../argv.ts";
@@ -45,12 +46,12 @@ export async function readTemplateKey(
   options: { remember: boolean; signal: AbortSignal },
 ): Promise<TemplateKey> {
   const { signal, remember } = options;
-  const [qemu, known] = await Promise.all([
+  const [qemu, known] = await waitForAll([
     readQemuProgram(context, { remember, signal }),
     remember ? probeAcceleration(context, signal) : knownAcceleration(context),
   ]);
   const accelerator = known?.accelerator ?? "tcg";
-  const [facts, hostCpu] = await Promise.all([
+  const [facts, hostCpu] = await waitForAll([
     context.host.files.stat(qemu.path, { follow: true }),
     accelerator === "kvm" ? readHostCpu(context, signal) : "",
   ]);

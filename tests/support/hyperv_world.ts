@@ -14,15 +14,19 @@ export class HyperVWorld implements AsyncDisposable {
   readonly folder: string;
   /** This machine, with the world in the place of its Hyper-V. */
   readonly host: Host;
+  /** Variables that stand before this process's own. */
+  readonly variables = new Map<string, string>();
 
   private constructor(folder: string) {
     this.folder = folder;
+    this.variables.set("HVLAB_HYPERV_SIM", folder);
+    this.variables.set("HVLAB_GUEST_USER", "lab").set("HVLAB_GUEST_PASSWORD", "lab");
     const real = openDenoHost(new Map(shell === undefined ? [] : [["pwsh", shell]]));
     const { environment } = real;
     this.host = {
       ...real,
       environment: {
-        get: (name) => name === "HVLAB_HYPERV_SIM" ? folder : environment.get(name),
+        get: (name) => this.variables.get(name) ?? environment.get(name),
         configFolder: () => environment.configFolder(),
         stateFolder: () => environment.stateFolder(),
         runtimeFolder: () => environment.runtimeFolder(),

@@ -13,17 +13,23 @@ const CMDLETS: Readonly<Record<string, readonly string[]>> = {
   "Get-CimAssociatedInstance": ["InputObject", "ResultClassName", "Association"],
   "Get-CimInstance": ["Namespace", "ClassName", "Filter"],
   "Get-Command": ["Name", "Module"],
+  "Get-ItemProperty": ["Path"],
   "Get-Module": ["Name"],
   "Get-Service": ["Name"],
   "Import-Module": ["Name", "Global"],
+  "Invoke-Command": ["Session", "ScriptBlock", "ArgumentList"],
   "Invoke-CimMethod": ["InputObject", "MethodName", "Arguments"],
   "New-Object": [],
+  "New-PSSession": ["VMId", "Credential"],
+  "Out-Null": [],
+  "Remove-PSSession": ["Session"],
   "Select-Object": ["First", "Skip"],
   "Sort-Object": ["Unique"],
   "Start-Sleep": ["Milliseconds"],
   "Where-Object": [],
   "Write-Progress": ["Activity", "Status", "PercentComplete"],
   "Write-Verbose": [],
+  "taskkill.exe": [],
   "whoami.exe": [],
 };
 
@@ -32,12 +38,15 @@ const COMMON = ["ErrorAction", "ErrorVariable", "WarningAction", "Confirm", "Ver
 /** Static members of .NET Framework 4.5, by type as written. */
 const STATICS: Readonly<Record<string, readonly string[]>> = {
   "Console": ["SetOut", "Error", "OpenStandardInput", "OpenStandardOutput"],
-  "Convert": ["FromBase64String"],
+  "Convert": ["FromBase64String", "ToBase64String"],
+  "Diagnostics.Process": ["Start"],
   "Diagnostics.Stopwatch": ["StartNew"],
   "Environment": ["Exit", "GetEnvironmentVariable", "SetEnvironmentVariable", "GetFolderPath", "MachineName"],
   "Globalization.CultureInfo": ["InvariantCulture"],
+  "Guid": ["NewGuid"],
   "hashtable": ["Synchronized"],
   "IO.Directory": ["CreateDirectory", "Delete", "Exists", "GetCreationTimeUtc", "GetDirectories", "GetFiles"],
+  "IO.File": ["Delete", "Exists", "Move", "Open"],
   "IO.Path": [
     "Combine",
     "DirectorySeparatorChar",
@@ -51,11 +60,12 @@ const STATICS: Readonly<Record<string, readonly string[]>> = {
   "IO.StreamReader": ["new"],
   "Management.Automation.Runspaces.RunspaceFactory": ["CreateRunspacePool"],
   "PowerShell": ["Create"],
+  "regex": ["Replace"],
   "scriptblock": ["Create"],
   "StringComparison": ["OrdinalIgnoreCase"],
   "Text.Encoding": ["UTF8"],
   "Text.UTF8Encoding": ["new"],
-  "Threading.Monitor": ["Enter", "Exit"],
+  "Threading.Monitor": ["Enter", "Exit", "TryEnter"],
 };
 
 /** Automatic variables that only newer versions have. */
@@ -85,7 +95,9 @@ const HYPER_V = "Hyper-V\\";
 
 /** Complaints about scripts that belong together, as `file:line: what`. */
 export function complaintsAbout(scripts: readonly Script[]): string[] {
-  const own = new Set(scripts.flatMap((script) => script.functions.map(lower)));
+  const own = new Set(
+    scripts.flatMap((script) => script.functions.map((name) => lower(name.replace(/^global:/, "")))),
+  );
   return scripts.flatMap((script) => {
     const complaints: string[] = [];
     const complain = (line: number, what: string): void => {

@@ -159,6 +159,16 @@ export class HyperV {
     return (await this.#ask(answer, "export_checkpoint", args, scope)).files;
   }
 
+  /** Runs one of the guest's functions and gives its answer, a text of JSON. */
+  async askGuest(
+    id: string,
+    { words, ...args }: { user: string; password_variable: string; call: string; words: readonly string[] },
+    scope: SidecarScope,
+  ): Promise<string> {
+    const answer = z.object({ answer: z.string() });
+    return (await this.#ask(answer, "ask_guest", { vm: uuidOf(id), ...args, words }, scope)).answer;
+  }
+
   /** Facts of the host; each says by itself that it could not be had. */
   hostFacts(signal: AbortSignal): Promise<Record<string, unknown>> {
     return this.#ask(z.record(z.string(), z.unknown()), "host_facts", {}, { signal });

@@ -14,6 +14,7 @@ import { diagnose } from "./diagnose.ts";
 import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
+import { PowerShellDirect } from "./psdirect.ts";
 import { simulatedWorld } from "./simulation.ts";
 import { stopVm } from "./stopping.ts";
 import { readTag } from "./tag.ts";
@@ -63,6 +64,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "vms.disks",
       "vms.generations",
       "vms.switches",
+      "guest",
       "pause",
       "configure",
       "checkpoints",
@@ -83,7 +85,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       configure: (id, change, scope) => configureVm(hyperv, id, change, scope),
       rename: (id, name, scope) => renameVm(hyperv, state, id, name, scope),
     },
-    channels: () => [],
+    channels: (vm) => [new PowerShellDirect(hyperv, vm.id)],
     crash: () => Promise.resolve(undefined),
     heartbeat: (id, signal) => awaitHeartbeat(hyperv, id, signal),
     hostFacts: async (signal) => ({ ...await hyperv.facts(signal), ...await hyperv.hostFacts(signal) }),

@@ -6,7 +6,7 @@ import type { PipedProcess } from "../../host/piped.ts";
 import { type Arguments, FrameReader, writeCancel, writeLine, writeRequest } from "./frames.ts";
 import { operationFunctions, type OperationName } from "./operations.ts";
 import { type OpenRequest, OpenRequests } from "./requests.ts";
-import { BOOTSTRAP, LIBRARY, LOOP, WORKER } from "./scripts.ts";
+import { BOOTSTRAP, GUEST_END, LIBRARY, LOOP, WORKER } from "./scripts.ts";
 
 /** How many operations run at once; more wait for a free runspace. */
 const WORKERS = 6;
@@ -134,6 +134,7 @@ export class SidecarLink {
     const hello = {
       id: greeting.id,
       library: LIBRARY,
+      guest_end: GUEST_END,
       worker: WORKER,
       operations: operationFunctions(),
       workers: WORKERS,

@@ -21,6 +21,7 @@ export const OPERATIONS = {
   machine_disks: { function: "Get-MachineDisks", kind: "read", limit_s: READ_LIMIT_S },
   own_folders: { function: "Get-OwnFolders", kind: "read", limit_s: READ_LIMIT_S },
   list_checkpoints: { function: "Get-Checkpoints", kind: "read", limit_s: READ_LIMIT_S },
+  ask_guest: { function: "Invoke-Guest", kind: "change" },
   make_machine: { function: "New-Machine", kind: "change" },
   take_back_machine: { function: "Remove-Unfinished", kind: "change" },
   start_machine: { function: "Start-Machine", kind: "change" },

@@ -5,6 +5,7 @@ import { HvError, toHvError } from "../../base/errors.ts";
 import type { Host } from "../../host/host.ts";
 import { failureOf } from "./failures.ts";
 import { SidecarLink } from "./link.ts";
+import { readLogin } from "./psdirect.ts";
 import { findSimulatedModules, simulatedWorld, SIMULATION_VARIABLE } from "./simulation.ts";
 
 /** What a sidecar says of itself once it has passed its probe. */
@@ -52,6 +53,7 @@ export async function openSidecar(
   const env = {
     POWERSHELL_TELEMETRY_OPTOUT: "1",
     POWERSHELL_UPDATECHECK: "Off",
+    ...guestPassword(host),
     ...(world === undefined ? {} : { [SIMULATION_VARIABLE]: world, PSExecutionPolicyPreference: "Bypass" }),
   };
   const reasons: Record<string, string> = {};
@@ -77,6 +79,13 @@ export async function openSidecar(
     context: { tried: reasons },
     retryable: false,
   });
+}
+
+/** The guest's password goes to the sidecar as it came to us, in a variable; those that we may not read it inherits. */
+function guestPassword(host: Host): Record<string, string> {
+  const name = readLogin(host)?.password_variable;
+  const value = name?.startsWith("HVLAB_") ? host.environment.get(name) : undefined;
+  return name === undefined || value === undefined ? {} : { [name]: value };
 }
 
 async function tryProgram(

@@ -3,6 +3,8 @@
 import bootstrap from "./ps/bootstrap.ps1" with { type: "text" };
 import checkpoints from "./ps/checkpoints.ps1" with { type: "text" };
 import creation from "./ps/creation.ps1" with { type: "text" };
+import guest from "./ps/guest.ps1" with { type: "text" };
+import guestEnd from "./ps/guest_end.ps1" with { type: "text" };
 import host from "./ps/host.ps1" with { type: "text" };
 import library from "./ps/library.ps1" with { type: "text" };
 import loop from "./ps/loop.ps1" with { type: "text" };
@@ -17,4 +19,6 @@ export const LOOP = loop;
 /** What runs one request in a runspace. */
 export const WORKER = worker;
 /** All functions that the runspaces have. */
-export const LIBRARY = [library, rights, machines, creation, checkpoints, host].join("\n");
+export const LIBRARY = [library, rights, machines, creation, checkpoints, host, guest].join("\n");
+/** What each guest is told once: the functions that may run in it. */
+export const GUEST_END = guestEnd;

@@ -17,6 +17,9 @@ $shared = [hashtable]::Synchronized(@{
     Modules = $hello.modules
     Replied = [hashtable]::Synchronized(@{})
     Server = @{}
+    GuestEnd = $hello.guest_end
+    Sessions = [hashtable]::Synchronized(@{})
+    Turns = [hashtable]::Synchronized(@{})
     Restored = @()
     Imported = 0
 })

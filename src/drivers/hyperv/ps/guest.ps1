@@ -1,0 +1,93 @@
+# PowerShell Direct: one session for each VM, opened when first used and kept. Only the functions of guest_end.ps1 run in guests.
+
+$script:GuestFunctions = @{
+    start_program = 'Start-HvlabProgram'
+    read_program = 'Read-HvlabProgram'
+    stop_program = 'Stop-HvlabProgram'
+    open_write = 'Open-HvlabWrite'
+    write_bytes = 'Write-HvlabBytes'
+    close_file = 'Close-HvlabFile'
+    open_read = 'Open-HvlabRead'
+    read_bytes = 'Read-HvlabBytes'
+    identity = 'Get-HvlabIdentity'
+}
+
+# Calls to one guest go one after another; waiting for the turn can be stopped.
+function Use-GuestTurn([string] $vm, [scriptblock] $work) {
+    $turns = $global:HvlabShared.Turns
+    if (-not $turns.ContainsKey($vm)) {
+        [Threading.Monitor]::Enter($turns.SyncRoot)
+        try { if (-not $turns.ContainsKey($vm)) { $turns[$vm] = New-Object object } }
+        finally { [Threading.Monitor]::Exit($turns.SyncRoot) }
+    }
+    while (-not [Threading.Monitor]::TryEnter($turns[$vm])) { Start-Sleep -Milliseconds 10 }
+    try { & $work }
+    finally { [Threading.Monitor]::Exit($turns[$vm]) }
+}
+
+# The password stands in a variable of our environment; it is never an argument.
+function Get-GuestCredential([string] $user, [string] $password_variable) {
+    $secret = New-Object Security.SecureString
+    foreach ($letter in [string] [Environment]::GetEnvironmentVariable($password_variable)) { foreach ($one in $letter.ToCharArray()) { $secret.AppendChar($one) } }
+    New-Object Management.Automation.PSCredential $user, $secret
+}
+
+function Stop-GuestFailure($record, [string] $vm) {
+    $id = ([string] $record.FullyQualifiedErrorId).Split(',')[0]
+    $types = @(for ($at = $record.Exception; $at; $at = $at.InnerException) { $at.GetType().Name })
+    if ($types -contains 'PSDirectException') { Stop-Operation 'hv.guest_auth' 'The guest refuses the user or the password' 'Set HVLAB_GUEST_USER and HVLAB_GUEST_PASSWORD to an account of the guest' @{ vm = "vm-$vm" } }
+    if ($id -like 'InvalidVMId*') { Assert-Sight }
+    if ($id -like 'InvalidVM*') { Stop-Operation 'hv.conflict' 'The VM does not run' 'Start it with `hvlab vm start`' @{ vm = "vm-$vm"; wanted = 'running'; provider_id = $id } }
+    Stop-Operation 'hv.guest_not_ready' 'The guest does not answer PowerShell Direct yet' 'Wait for the guest to boot; PowerShell Direct needs Windows 10 or Server 2016 and later in it' @{ vm = "vm-$vm"; provider_id = $id }
+}
+
+function Open-GuestSession([string] $vm, [string] $user, [string] $password_variable) {
+    $sessions = $global:HvlabShared.Sessions
+    $known = $sessions[$vm]
+    if ($known -and $known.User -eq $user -and [string] $known.Session.State -eq 'Opened') { return $known.Session }
+    $sessions.Remove($vm)
+    if (-not [Environment]::GetEnvironmentVariable($password_variable)) {
+        Stop-Operation 'hv.guest_auth' "There is no password for the guest in `"$password_variable`"" 'Set HVLAB_GUEST_USER and HVLAB_GUEST_PASSWORD' @{ vm = "vm-$vm" }
+    }
+    $server = Get-Server
+    # The inner Get-VM of New-PSSession wants the server's name as well where Get-VM does.
+    if ($server.Count) { $global:PSDefaultParameterValues = @{ 'Get-VM:ComputerName' = $server.ComputerName } }
+    $session = $null
+    try { $session = New-PSSession -VMId ([Guid] $vm) -Credential (Get-GuestCredential $user $password_variable) -ErrorAction Stop }
+    catch { Stop-GuestFailure $_ $vm }
+    # Nothing runs in a guest before it has shown that it is the one that is meant.
+    $nonce = [Guid]::NewGuid().ToString()
+    $identity = $null
+    try {
+        Invoke-Command -Session $session -ScriptBlock { . ([scriptblock]::Create($args[0])) } -ArgumentList $global:HvlabShared.GuestEnd -ErrorAction Stop
+        $identity = ConvertFrom-Json -InputObject (Invoke-Command -Session $session -ScriptBlock { Get-HvlabIdentity $args[0] } -ArgumentList $nonce -ErrorAction Stop)
+    }
+    catch { Stop-GuestFailure $_ $vm }
+    if ($identity.nonce -ne $nonce -or ($identity.id -and $identity.id -ne $vm)) {
+        Remove-PSSession -Session $session
+        Stop-Operation 'hv.guest_identity' 'Another machine answered' 'Look at the VM with `hvlab vm get`' @{ vm = "vm-$vm"; found = [string] $identity.id }
+    }
+    $sessions[$vm] = @{ Session = $session; User = $user }
+    $session
+}
+
+# Runs one of the guest's functions and gives its answer, a text of JSON.
+function Invoke-Guest([string] $vm, [string] $user, [string] $password_variable, [string] $call, [string[]] $words) {
+    $function = $script:GuestFunctions[$call]
+    if (-not $function) { Stop-Operation 'hv.internal' "There is no guest function `"$call`"" 'Report this' @{} }
+    Use-GuestTurn $vm {
+        $session = Open-GuestSession $vm $user $password_variable
+        $arguments = @($function, ($call -eq 'start_program'), $words)
+        try {
+            $answer = Invoke-Command -Session $session -ArgumentList $arguments -ErrorAction Stop -ScriptBlock {
+                param($function, $asList, $words)
+                if ($asList) { & $function ([string[]] @($words)) } else { $list = @($words); & $function @list }
+            }
+            @{ answer = [string] $answer }
+        }
+        catch {
+            $global:HvlabShared.Sessions.Remove($vm)
+            Stop-Operation 'hv.outcome_unknown' 'The session with the guest broke' 'Look at the guest before doing anything again' @{ vm = "vm-$vm"; reason = ([string] $_.Exception.Message).Split("`n")[0] }
+        }
+    }
+}

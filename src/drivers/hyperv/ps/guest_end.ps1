@@ -1,0 +1,180 @@
+# The guest's end of PowerShell Direct: Windows PowerShell 5.1 in the guest runs this once for each session. Each function answers
+# with a text of JSON, so that nothing depends on how objects travel.
+
+$global:HvlabPrograms = @{}
+$global:HvlabFiles = @{}
+
+function global:Write-HvlabAnswer($answer) { ConvertTo-Json -InputObject $answer -Depth 5 -Compress }
+
+function global:Write-HvlabFailure($exception) {
+    for ($at = $exception; $at.InnerException; $at = $at.InnerException) { }
+    $code = 'failed'
+    if ($at -is [ComponentModel.Win32Exception]) {
+        if (2, 3, 267 -contains $at.NativeErrorCode) { $code = 'not_found' }
+        elseif (5, 13 -contains $at.NativeErrorCode) { $code = 'denied' }
+    }
+    elseif ($at -is [IO.FileNotFoundException] -or $at -is [IO.DirectoryNotFoundException]) { $code = 'not_found' }
+    elseif ($at -is [UnauthorizedAccessException]) { $code = 'denied' }
+    elseif ($at -is [IO.IOException] -and ($at.HResult -band 0xFFFF) -eq 112) { $code = 'disk_full' }
+    Write-HvlabAnswer @{ failure = $code; message = $at.Message }
+}
+
+# One argument as CommandLineToArgvW reads it back.
+function global:ConvertTo-HvlabWord([string] $word) {
+    if ($word -ne '' -and $word -notmatch '[\s"]') { return $word }
+    $text = [regex]::Replace($word, '(\\*)"', '$1$1\"')
+    '"' + [regex]::Replace($text, '(\\+)$', '$1$1') + '"'
+}
+
+function global:Get-HvlabIdentity([string] $nonce) {
+    $key = 'HKLM:\SOFTWARE\Microsoft\Virtual Machine\Guest\Parameters'
+    $id = ''
+    try { $id = [string] (Get-ItemProperty -Path $key -ErrorAction Stop).VirtualMachineId }
+    catch { $id = '' }
+    Write-HvlabAnswer @{ nonce = $nonce; id = $id }
+}
+
+# Words: the program, its arguments; then the folder, and names and values of variables, each after a count.
+function global:Start-HvlabProgram([string[]] $words) {
+    try {
+        $count = [int] $words[0]
+        $argv = @($words[1..$count])
+        $folder = $words[$count + 1]
+        $start = New-Object Diagnostics.ProcessStartInfo
+        $start.FileName = $argv[0]
+        $start.Arguments = (@($argv | Select-Object -Skip 1) | ForEach-Object { ConvertTo-HvlabWord $_ }) -join ' '
+        $start.UseShellExecute = $false
+        $start.CreateNoWindow = $true
+        $start.RedirectStandardInput = $true
+        $start.RedirectStandardOutput = $true
+        $start.RedirectStandardError = $true
+        if ($folder -ne '') { $start.WorkingDirectory = $folder }
+        for ($at = $count + 2; $at + 1 -lt $words.Count; $at += 2) { $start.EnvironmentVariables[$words[$at]] = $words[$at + 1] }
+        $process = [Diagnostics.Process]::Start($start)
+        $process.StandardInput.Close()
+        $key = [Guid]::NewGuid().ToString()
+        $streams = @(foreach ($reader in $process.StandardOutput, $process.StandardError) {
+            $buffer = New-Object byte[] 65536
+            @{ Stream = $reader.BaseStream; Buffer = $buffer; Task = $reader.BaseStream.ReadAsync($buffer, 0, $buffer.Length) }
+        })
+        $global:HvlabPrograms[$key] = @{ Process = $process; Streams = $streams; EndedAt = $null }
+        Write-HvlabAnswer @{ key = $key }
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}
+
+# What has come on one stream, as base64, up to some hundred kilobytes.
+function global:Read-HvlabStream($stream) {
+    $bytes = New-Object IO.MemoryStream
+    while ($stream.Task -and $stream.Task.IsCompleted -and $bytes.Length -lt 262144) {
+        $count = 0
+        if (-not $stream.Task.IsFaulted -and -not $stream.Task.IsCanceled) { $count = $stream.Task.Result }
+        if ($count -le 0) {
+            $stream.Task = $null
+            break
+        }
+        $bytes.Write($stream.Buffer, 0, $count)
+        $stream.Task = $stream.Stream.ReadAsync($stream.Buffer, 0, $stream.Buffer.Length)
+    }
+    [Convert]::ToBase64String($bytes.ToArray())
+}
+
+# Waits up to a moment for output or the end. Children that keep the streams open do not hold up the end.
+function global:Read-HvlabProgram([string] $key, [int] $milliseconds) {
+    $program = $global:HvlabPrograms[$key]
+    if (-not $program) { return Write-HvlabAnswer @{ failure = 'gone'; message = 'There is no such program' } }
+    $watch = [Diagnostics.Stopwatch]::StartNew()
+    do {
+        $out = Read-HvlabStream $program.Streams[0]
+        $err = Read-HvlabStream $program.Streams[1]
+        $exited = $program.Process.HasExited
+        if ($exited -and -not $program.EndedAt) { $program.EndedAt = [Diagnostics.Stopwatch]::StartNew() }
+        $closed = -not $program.Streams[0].Task -and -not $program.Streams[1].Task
+        $over = $exited -and ($closed -or $program.EndedAt.ElapsedMilliseconds -gt 500)
+        if ($out -or $err -or $over) { break }
+        Start-Sleep -Milliseconds 10
+    } while ($watch.ElapsedMilliseconds -lt $milliseconds)
+    $answer = @{ out = $out; err = $err; code = $null }
+    if ($over -and -not $out -and -not $err) {
+        $answer.code = $program.Process.ExitCode
+        $global:HvlabPrograms.Remove($key)
+        $program.Process.Dispose()
+    }
+    Write-HvlabAnswer $answer
+}
+
+function global:Stop-HvlabProgram([string] $key) {
+    $program = $global:HvlabPrograms[$key]
+    if (-not $program) { return Write-HvlabAnswer @{ ended = $true } }
+    $global:HvlabPrograms.Remove($key)
+    if (-not $program.Process.HasExited) {
+        try { & taskkill.exe /PID $program.Process.Id /T /F 2>&1 | Out-Null }
+        catch { $program.Process.Kill() }
+        [void] $program.Process.WaitForExit(5000)
+    }
+    Write-HvlabAnswer @{ ended = $program.Process.HasExited }
+}
+
+# Writes under a passing name beside the file, which gets its own when it is whole.
+function global:Open-HvlabWrite([string] $path, [string] $overwrite) {
+    try {
+        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        if ([IO.Directory]::Exists($full)) { return Write-HvlabAnswer @{ failure = 'is_folder'; message = 'It is a folder' } }
+        if ($overwrite -ne 'yes' -and [IO.File]::Exists($full)) { return Write-HvlabAnswer @{ failure = 'exists'; message = 'It is there already' } }
+        $folder = [IO.Path]::GetDirectoryName($full)
+        [void] [IO.Directory]::CreateDirectory($folder)
+        $key = [Guid]::NewGuid().ToString()
+        $passing = [IO.Path]::Combine($folder, '.hvlab-' + $key)
+        $global:HvlabFiles[$key] = @{ Stream = [IO.File]::Open($passing, 'CreateNew', 'Write'); Passing = $passing; Path = $full; Overwrite = $overwrite -eq 'yes' }
+        Write-HvlabAnswer @{ key = $key }
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}
+
+function global:Write-HvlabBytes([string] $key, [string] $base64) {
+    try {
+        $bytes = [Convert]::FromBase64String($base64)
+        $global:HvlabFiles[$key].Stream.Write($bytes, 0, $bytes.Length)
+        Write-HvlabAnswer @{ written = $bytes.Length }
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}
+
+function global:Close-HvlabFile([string] $key, [string] $keep) {
+    $file = $global:HvlabFiles[$key]
+    if (-not $file) { return Write-HvlabAnswer @{ closed = $true } }
+    $global:HvlabFiles.Remove($key)
+    try {
+        $file.Stream.Dispose()
+        if ($keep -eq 'yes' -and $file.Passing) {
+            if ($file.Overwrite -and [IO.File]::Exists($file.Path)) { [IO.File]::Delete($file.Path) }
+            [IO.File]::Move($file.Passing, $file.Path)
+        }
+        elseif ($file.Passing) { [IO.File]::Delete($file.Passing) }
+        Write-HvlabAnswer @{ closed = $true }
+    }
+    catch {
+        if ($file.Passing) { [IO.File]::Delete($file.Passing) }
+        Write-HvlabFailure $_.Exception
+    }
+}
+
+function global:Open-HvlabRead([string] $path) {
+    try {
+        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        if ([IO.Directory]::Exists($full)) { return Write-HvlabAnswer @{ failure = 'is_folder'; message = 'It is a folder' } }
+        $key = [Guid]::NewGuid().ToString()
+        $global:HvlabFiles[$key] = @{ Stream = [IO.File]::Open($full, 'Open', 'Read', 'ReadWrite') }
+        Write-HvlabAnswer @{ key = $key }
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}
+
+function global:Read-HvlabBytes([string] $key, [int] $limit) {
+    try {
+        $buffer = New-Object byte[] $limit
+        $count = $global:HvlabFiles[$key].Stream.Read($buffer, 0, $limit)
+        Write-HvlabAnswer @{ bytes = [Convert]::ToBase64String($buffer, 0, $count) }
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}

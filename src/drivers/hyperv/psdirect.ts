@@ -1,0 +1,175 @@
+/** PowerShell Direct as a way into a Windows guest: programs with exact arguments, streams apart, files byte for byte. */
+
+import * as z from "zod/mini";
+import { HvError } from "../../base/errors.ts";
+import type { Host } from "../../host/host.ts";
+import type { ByteFeed, ByteSink, GuestChannel, GuestCommand, GuestExit } from "../../guest/channel.ts";
+import type { HyperV } from "./client.ts";
+
+/** How long one look for output waits in the guest; calls to one guest take turns, so that it is short. */
+const LOOK_MS = 400;
+/** Bytes of a file that travel at once: the objects of a session may have some megabytes. */
+const PART_BYTES = 256 * 1024;
+/** How long ending a program may take after its caller has gone. */
+const END_LIMIT_MS = 15_000;
+/** Between two tries to reach a guest that boots. */
+const TRY_AGAIN_MS = 500;
+
+const Answer = z.object({
+  failure: z.optional(z.string()),
+  message: z.optional(z.string()),
+  key: z.optional(z.string()),
+  out: z.optional(z.nullable(z.string())),
+  err: z.optional(z.nullable(z.string())),
+  code: z.optional(z.nullable(z.number())),
+  bytes: z.optional(z.string()),
+});
+type Answer = z.infer<typeof Answer>;
+
+/** Whom to log in as, and the variable that holds the password. */
+export interface GuestLogin {
+  user: string;
+  password_variable: string;
+}
+
+/** Reads the login from the environment; the password itself is never read here. */
+export function readLogin({ environment }: Host): GuestLogin | undefined {
+  const user = environment.get("HVLAB_GUEST_USER");
+  if (user === undefined) return undefined;
+  return { user, password_variable: environment.get("HVLAB_GUEST_PASSWORD_ENV") ?? "HVLAB_GUEST_PASSWORD" };
+}
+
+export class PowerShellDirect implements GuestChannel {
+  readonly name = "psdirect";
+  readonly #hyperv: HyperV;
+  readonly #vm: string;
+
+  constructor(hyperv: HyperV, vm: string) {
+    this.#hyperv = hyperv;
+    this.#vm = vm;
+  }
+
+  async ping(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        await this.#call("identity", ["ping"], signal);
+        return;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof HvError) || error.code !== "hv.guest_not_ready") throw error;
+        await this.#hyperv.host.clock.sleep(TRY_AGAIN_MS, signal);
+      }
+    }
+  }
+
+  async exec(
+    { argv, cwd, env = {} }: GuestCommand,
+    sinks: { stdout: ByteSink; stderr: ByteSink },
+    signal: AbortSignal,
+  ): Promise<GuestExit> {
+    const [program = ""] = argv;
+    if (program === "") throw new HvError("hv.not_found", 'There is no program ""', { context: { program } });
+    const words = [String(argv.length), ...argv, cwd ?? "", ...Object.entries(env).flat()];
+    const started = await this.#call("start_program", words, signal);
+    const key = keyOf(started, `start "${program}"`, { program });
+    try {
+      for (;;) {
+        const { out, err, code } = await this.#call("read_program", [key, String(LOOK_MS)], signal);
+        if (out) await sinks.stdout(Uint8Array.fromBase64(out));
+        if (err) await sinks.stderr(Uint8Array.fromBase64(err));
+        // Windows counts exit codes without a sign; PowerShell shows them with one.
+        if (code !== undefined && code !== null) {
+          return { exit_code: code < 0 ? code + 2 ** 32 : code, signal: null };
+        }
+      }
+    } catch (error) {
+      await this.#call("stop_program", [key], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+      throw error;
+    }
+  }
+
+  async writeFile(
+    path: string,
+    feed: ByteFeed,
+    { overwrite }: { overwrite: boolean; mode?: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const opened = await this.#call("open_write", [path, overwrite ? "yes" : "no"], signal);
+    const key = keyOf(opened, `write "${path}"`, { path });
+    try {
+      for (let bytes = await feed(); bytes !== null; bytes = await feed()) {
+        for (let at = 0; at < bytes.length; at += PART_BYTES) {
+          const part = bytes.subarray(at, at + PART_BYTES);
+          refuse(await this.#call("write_bytes", [key, part.toBase64()], signal), `write "${path}"`, {
+            path,
+          });
+        }
+      }
+      refuse(await this.#call("close_file", [key, "yes"], signal), `write "${path}"`, { path });
+    } catch (error) {
+      await this.#call("close_file", [key, "no"], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+      throw error;
+    }
+  }
+
+  async readFile(path: string, sink: ByteSink, signal: AbortSignal): Promise<void> {
+    const key = keyOf(await this.#call("open_read", [path], signal), `read "${path}"`, { path });
+    try {
+      for (;;) {
+        const answer = await this.#call("read_bytes", [key, String(PART_BYTES)], signal);
+        refuse(answer, `read "${path}"`, { path });
+        if (!answer.bytes) return;
+        await sink(Uint8Array.fromBase64(answer.bytes));
+      }
+    } finally {
+      await this.#call("close_file", [key, "no"], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+    }
+  }
+
+  /** The session belongs to the sidecar and ends with it. */
+  close(): void {}
+
+  async #call(call: string, words: readonly string[], signal: AbortSignal): Promise<Answer> {
+    const login = readLogin(this.#hyperv.host);
+    if (login === undefined) {
+      throw new HvError("hv.guest_auth", "Nobody is named to log in as in the guest", {
+        hint: "Set HVLAB_GUEST_USER and HVLAB_GUEST_PASSWORD to an account of the guest",
+        context: { vm: this.#vm },
+      });
+    }
+    return Answer.parse(
+      JSON.parse(await this.#hyperv.askGuest(this.#vm, { ...login, call, words }, { signal })),
+    );
+  }
+}
+
+function keyOf(answer: Answer, action: string, context: Record<string, string>): string {
+  refuse(answer, action, context);
+  if (answer.key !== undefined) return answer.key;
+  throw new HvError("hv.internal", `The guest cannot ${action}: it gave no key`, { context });
+}
+
+function refuse({ failure, message = "" }: Answer, action: string, context: Record<string, string>): void {
+  if (failure === undefined) return;
+  const text = `The guest cannot ${action}: ${message.trim().replace(/\.$/, "")}`;
+  switch (failure) {
+    case "not_found":
+      throw new HvError("hv.not_found", text, { hint: "Look at the path in the guest", context });
+    case "exists":
+      throw new HvError("hv.conflict", text, { hint: "Give --overwrite to replace it", context });
+    case "is_folder":
+      throw new HvError("hv.usage", text, { hint: "Name a file", context });
+    case "denied":
+      throw new HvError("hv.guest_denied", text, { hint: "Log in as an account that may do this", context });
+    case "disk_full":
+      throw new HvError("hv.io", text, {
+        hint: "Free some space in the guest",
+        context: { ...context, reason: "disk_full" },
+      });
+    default:
+      throw new HvError("hv.job_failed", text, {
+        hint: "Look at the guest",
+        context: { ...context, reason: failure },
+      });
+  }
+}

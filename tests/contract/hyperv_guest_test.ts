@@ -1,0 +1,138 @@
+/** PowerShell Direct into simulated guests: a real child PowerShell runs what is sent there. */
+
+import assert from "node:assert/strict";
+import type { Lab } from "./lab.ts";
+import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";
+
+const SMALL = { disk_size_mb: 64, memory_mb: 64 };
+
+async function running(lab: Lab): Promise<void> {
+  await lab.call("vm_create", { name: "web", ...SMALL });
+  await lab.call("vm_start", { vm: "web", until: "heartbeat" });
+}
+
+faultTest("streams stay apart, and the exit code is the program's own", async ({ lab }) => {
+  await running(lab);
+  const result = await lab.exec("web", ["sh", "-c", "echo out; echo err >&2; exit 7"]);
+  assert.deepEqual([result.exit_code, result.stdout, result.stderr, result.channel], [
+    7,
+    "out\n",
+    "err\n",
+    "psdirect",
+  ]);
+});
+
+faultTest("arguments arrive byte for byte", async ({ lab }) => {
+  await running(lab);
+  const words = [
+    ...[
+      "",
+      " ",
+      "a b",
+      "'",
+      '"',
+      "\\",
+      '\\"',
+      "a\\",
+      "a b\\",
+      "\n",
+      "\t",
+      "$HOME",
+      "%PATH%",
+      "&&",
+      "--flag",
+      "*",
+    ],
+    ...["é", "😀", "$(throw 1)", "`n", ";", "|", "\\\\", '\\\\"', "‘’“”", "2026-01-01T00:00:00Z", "{}", "@x"],
+  ];
+  const { stdout } = await lab.exec("web", ["printf", "[%s]", ...words]);
+  assert.equal(stdout, words.map((word) => `[${word}]`).join(""));
+});
+
+faultTest("much output comes whole and in order", async ({ lab }) => {
+  await running(lab);
+  const result = await lab.exec("web", ["sh", "-c", "seq 1 20000; seq 1 300 >&2"]);
+  const lines = (count: number): string => Array.from({ length: count }, (_, at) => `${at + 1}\n`).join("");
+  assert.equal(result.stdout, lines(20_000));
+  assert.equal(result.stderr, lines(300));
+});
+
+faultTest("a program ends at its limit, and the guest goes on", async ({ lab }) => {
+  await running(lab);
+  const failure = await lab.failure("guest_exec", { vm: "web", argv: ["sleep", "307"] }, { timeout_s: 3 });
+  assert.equal(failure.code, "hv.timeout");
+  assert.equal(
+    (await lab.exec("web", ["sh", "-c", "ps -eo args | grep -c '^[s]leep 307'"])).stdout.trim(),
+    "0",
+  );
+});
+
+faultTest("commands of one guest overlap", async ({ lab }) => {
+  await running(lab);
+  const all = [1, 2, 3].map((at) => lab.exec("web", ["sh", "-c", `sleep 0.3; echo ${at}`]));
+  assert.deepEqual((await Promise.all(all)).map(({ stdout }) => stdout), ["1\n", "2\n", "3\n"]);
+});
+
+faultTest("files go in and come back unchanged", async ({ lab }) => {
+  await running(lab);
+  const bytes = crypto.getRandomValues(new Uint8Array(60_000));
+  await Deno.writeFile(`${lab.root}/in`, bytes);
+  const to = { vm: "web", source: `${lab.root}/in`, destination: `${lab.root}/new folder/it's -here` };
+  const sent = await lab.call("guest_copy_to", to);
+  assert.equal(sent.size_bytes, bytes.length);
+  assert.equal((await lab.failure("guest_copy_to", to)).code, "hv.conflict");
+  await lab.call("guest_copy_to", { ...to, overwrite: true });
+  const back = { vm: "web", source: to.destination, destination: `${lab.root}/out` };
+  assert.equal((await lab.call("guest_copy_from", back)).sha256, sent.sha256);
+  assert.deepEqual(await Deno.readFile(`${lab.root}/out`), bytes);
+  assert.deepEqual([...Deno.readDirSync(`${lab.root}/new folder`)].map(({ name }) => name), ["it's -here"]);
+  const missing = await lab.failure("guest_copy_from", {
+    ...back,
+    source: `${lab.root}/none`,
+    overwrite: true,
+  });
+  assert.equal(missing.code, "hv.not_found");
+});
+
+faultTest("what is not there is not found", async ({ lab }) => {
+  await running(lab);
+  const failure = await lab.failure("guest_exec", { vm: "web", argv: ["no-such-program"] });
+  assert.deepEqual([failure.code, failure.context.program], ["hv.not_found", "no-such-program"]);
+});
+
+faultTest("a guest's refusal is told from one that boots", async ({ lab, world, another }) => {
+  await running(lab);
+  world.variables.set("HVLAB_GUEST_PASSWORD", "wrong");
+  const stranger = await another();
+  const refused = await stranger.failure("guest_exec", { vm: "web", argv: ["true"] });
+  assert.equal(refused.code, "hv.guest_auth");
+  assert.doesNotMatch(JSON.stringify(refused.toEnvelope()), /wrong/);
+  world.variables.delete("HVLAB_GUEST_USER");
+  assert.equal((await stranger.failure("guest_exec", { vm: "web", argv: ["true"] })).code, "hv.guest_auth");
+  world.variables.set("HVLAB_GUEST_USER", "lab").set("HVLAB_GUEST_PASSWORD", "lab");
+  await lab.call("vm_create", { name: "slow", ...SMALL });
+  await lab.call("vm_start", { vm: "slow" });
+  await lab.call("vm_pause", { vm: "slow" });
+  const paused = await lab.failure("guest_exec", { vm: "slow", argv: ["true"] });
+  assert.deepEqual([paused.code, paused.context.found], ["hv.conflict", "paused"]);
+});
+
+faultTest("a guest without PowerShell Direct is not ready", async ({ lab }) => {
+  await lab.call("vm_create", { name: "web", ...SMALL });
+  await lab.call("vm_start", { vm: "web" });
+  assert.equal((await lab.failure("guest_exec", { vm: "web", argv: ["true"] })).code, "hv.guest_not_ready");
+}, { host: { GuestOs: "none" } });
+
+faultTest("a machine that goes off under a program leaves the outcome unknown", async ({ lab, world }) => {
+  await running(lab);
+  const mark = `${lab.root}/runs`;
+  const script = 'touch "$1"; exec sleep 300';
+  const outcome = lab.failure("guest_exec", { vm: "web", argv: ["sh", "-c", script, "sh", mark] });
+  while (await world.host.files.stat(mark) === undefined) await world.host.clock.sleep(50);
+  await lab.call("vm_stop", { vm: "web", mode: "off" });
+  assert.equal((await outcome).code, "hv.outcome_unknown");
+  await lab.call("vm_start", { vm: "web", until: "heartbeat" });
+  assert.equal((await lab.exec("web", ["sh", "-c", "echo again"])).stdout, "again\n");
+});
+
+endSharedHost();

@@ -79,6 +79,8 @@ export const DumpTriage = z.lazy(() => {
       /** `read`, `write` or `execute` of `access_address`. */
       access: z.optional(z.string()),
       access_address: z.optional(z.string()),
+      /** What the first parameter of a fast failure means. */
+      detail: z.optional(z.string()),
       parameters: z.array(z.string()),
       /** `bugcheck_record`, `bugcheck_arguments`, `header` or `stream`. */
       origin: z.string(),

@@ -47,9 +47,12 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
     : await locate(blame.address, blame.rule !== "stack");
   const frames = await describeFrames(findings);
   const words = await describeWords(findings);
-  const exception = session.exception === null
-    ? null
-    : describeException(session.exception, session.bits, session.mode);
+  const exception = session.exception === null ? null : await describeException(
+    session.exception,
+    session.bits,
+    session.mode,
+    session.mode === "user" ? inspection.exception_name ?? null : null,
+  );
   const code = inspection.bugcheck_code ?? null;
   const bugcheck = session.mode === "user" || code === null ? null : {
     code,

@@ -53,12 +53,13 @@ function bugcheckLines({ bugcheck }: DumpTriage): string[] {
 
 function exceptionLines({ exception }: DumpTriage): string[] {
   if (exception === null) return [];
-  const { code, name, address, access, access_address, parameters, origin, synthetic } = exception;
+  const { code, name, address, access, access_address, detail, parameters, origin, synthetic } = exception;
   if (synthetic === true) return [];
   return table([
     ["exception", `${code}  ${name ?? "not known"}`],
     ["at", `${address} (${origin})`],
     ...(access === undefined ? [] : [["access", `${access} of ${access_address}`] as const]),
+    ...optional("meaning", detail),
     ...(access !== undefined || parameters.length === 0
       ? []
       : [["parameters", parameters.join(", ")] as const]),

@@ -3,7 +3,7 @@
 import type { DumpInspection } from "../../contract/dump.ts";
 import type { DumpTriage } from "../../contract/dump_triage.ts";
 import { visibleText } from "../../base/visible_text.ts";
-import { isBlameless } from "../../dump/attribution/argument_addresses.ts";
+import { blamelessReason } from "../../dump/attribution/argument_addresses.ts";
 import type { Blame } from "../../dump/attribution/blame.ts";
 import { hex } from "../../dump/numbers.ts";
 import type { DumpSession } from "../../dump/session.ts";
@@ -32,14 +32,19 @@ function whatHappened(
   if (bugCheck === null) return "No bug check: the dump was not taken at a crash";
   const name = inspection.bugcheck_name ?? "Bug check";
   const stop = `${name} (${hex(bugCheck.code)})`;
-  if (isBlameless(bugCheck.code)) {
-    return `${stop}: the power button was held for ${bugCheck.parameters[0]} ms; no driver is to blame`;
-  }
+  const reason = blamelessReason(bugCheck.code, bugCheck.parameters[0]);
+  if (reason !== null) return `${stop}: ${reason}`;
   return exception === null || exception.synthetic === true ? stop : `${stop}: ${exceptionText(exception)}`;
 }
 
-function exceptionText({ code, name, access, access_address }: NonNullable<DumpTriage["exception"]>): string {
-  const touched = access === undefined ? "" : `, ${access} of ${access_address}`;
+function exceptionText(
+  { code, name, access, access_address, detail }: NonNullable<DumpTriage["exception"]>,
+): string {
+  const touched = access !== undefined
+    ? `, ${access} of ${access_address}`
+    : detail === undefined
+    ? ""
+    : `, ${detail}`;
   return `${name ?? "exception"} (${code})${touched}`;
 }
 

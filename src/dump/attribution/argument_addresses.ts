@@ -25,8 +25,13 @@ const CODE_ADDRESSES: ReadonlyMap<number, number> = new Map([
   [0x1F2, 3],
 ]);
 
-/** Codes that say what happened and blame no driver: a person holding the power button. */
-const BLAMELESS: ReadonlySet<number> = new Set([0x1C8]);
+/** Codes that say what happened and blame no driver, with what they say; `first` is the first argument. */
+const BLAMELESS: ReadonlyMap<number, (first: bigint) => string> = new Map([
+  [0x161, () => "the system went on running, nothing crashed"],
+  [0x1C8, (first: bigint) => `the power button was held for ${first} ms; no driver is to blame`],
+  [0xDEADDEAD, () => "stopped on request; no driver is to blame"],
+  [0x5454414D, () => "taken by the acquisition tool DumpIt, nothing crashed"],
+]);
 
 /** Set in codes of machines without full dumps; the arguments are the same. */
 const SMALL_DUMP_BIT = 0x1000_0000;
@@ -41,7 +46,7 @@ export function codeAddressArgument(code: number): number | null {
   return CODE_ADDRESSES.get(plainCode(code)) ?? null;
 }
 
-/** Whether no driver is to blame whatever is on the stack. */
-export function isBlameless(code: number): boolean {
-  return BLAMELESS.has(plainCode(code));
+/** Why no driver is to blame whatever is on the stack; null when one may be. */
+export function blamelessReason(code: number, first: bigint): string | null {
+  return (BLAMELESS.get(code) ?? BLAMELESS.get(plainCode(code)))?.(first) ?? null;
 }

@@ -5,7 +5,7 @@ import type { LoadedModule, UnloadedModule } from "../modules.ts";
 import type { DumpSession } from "../session.ts";
 import type { Frame } from "../unwind/frame.ts";
 import type { ScannedWord } from "../unwind/scan.ts";
-import { codeAddressArgument, isBlameless } from "./argument_addresses.ts";
+import { blamelessReason, codeAddressArgument } from "./argument_addresses.ts";
 import { isCoreModule } from "./core_modules.ts";
 import { findBlockingDriver } from "./device_stack.ts";
 
@@ -54,7 +54,8 @@ export function findBlame(
   const kernel = session.mode === "kernel" ? session.modules.all[0]?.name ?? null : null;
   const isCore = (module: LoadedModule) => isCoreModule(session.mode, module.name, kernel);
   if (session.mode === "kernel" && session.bugCheck !== null) {
-    if (isBlameless(session.bugCheck.code)) return null;
+    const { code, parameters } = session.bugCheck;
+    if (blamelessReason(code, parameters[0]) !== null) return null;
     const blocking = findBlockingDriver(session.memory, session.modules, session.bugCheck);
     if (blocking !== null) {
       const name = blocking.driverName === null ? "its driver" : `driver ${blocking.driverName}`;

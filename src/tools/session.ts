@@ -2,6 +2,7 @@
 
 import type { Deadline } from "../base/deadline.ts";
 import { HvError } from "../base/errors.ts";
+import type { JsonValue } from "../base/json.ts";
 import type { Config } from "../config/config.ts";
 import type { Driver } from "../drivers/driver.ts";
 import { openDriver } from "../drivers/index.ts";
@@ -40,6 +41,7 @@ export class Session implements AsyncDisposable {
   readonly #openDriver: typeof openDriver;
   readonly #keeper: KeeperCaller | undefined;
   #store: Promise<Store> | undefined;
+  #history: Promise<ReadOnlyStore | undefined> | undefined;
   #driver: Promise<Driver> | undefined;
   /** Recorded calls whose work has not ended; some have been answered already. */
   readonly #works = new Map<Promise<unknown>, Deadline>();
@@ -66,11 +68,18 @@ export class Session implements AsyncDisposable {
     return this.#store;
   }
 
-  /** What the store holds, without making one; `undefined` when there is none yet. */
+  /** What the store holds, without making one; `undefined` when there is none yet. Opened once, when there is one. */
   async history(): Promise<ReadOnlyStore | undefined> {
     if (this.#store !== undefined) return await this.#store;
-    const { openStoreReadOnly } = await import("../state/store.ts");
-    return await openStoreReadOnly(this.host, this.state);
+    this.#history ??= this.#openHistory();
+    try {
+      const history = await this.#history;
+      if (history === undefined) this.#history = undefined;
+      return history;
+    } catch (error) {
+      this.#history = undefined;
+      throw error;
+    }
   }
 
   driver(): Promise<Driver> {
@@ -79,7 +88,7 @@ export class Session implements AsyncDisposable {
       config: this.config,
       state: this.state,
       findings: {
-        get: async (key) => await (await this.history())?.findings.get(key),
+        get: (key) => this.#findFinding(key),
         put: async (key, value) => await (await this.store()).findings.put(key, value),
       },
       events: { list: (query) => this.#listEvents(query) },
@@ -102,16 +111,30 @@ export class Session implements AsyncDisposable {
     }
     await Promise.allSettled(this.#works.keys());
     await this.#keeper?.settled();
-    const [driver, store] = await Promise.allSettled([this.#driver, this.#store]);
+    const [driver, ...stores] = await Promise.allSettled([this.#driver, this.#store, this.#history]);
     if (driver.status === "fulfilled") await driver.value?.close();
-    if (store.status === "fulfilled") store.value?.close();
+    for (const store of stores) if (store.status === "fulfilled") store.value?.close();
+  }
+
+  /** A finding is only a short cut: a store that cannot be read just now means finding out again. */
+  async #findFinding(key: string): Promise<JsonValue | undefined> {
+    try {
+      return await (await this.history())?.findings.get(key);
+    } catch (error) {
+      if (error instanceof HvError) return undefined;
+      throw error;
+    }
   }
 
   /** Opened for each look: whoever follows the history for hours must see a database that was replaced meanwhile. */
   async #listEvents(query: EventQuery): Promise<VmEvent[]> {
-    const { openStoreReadOnly } = await import("../state/store.ts");
-    using history = await openStoreReadOnly(this.host, this.state);
+    using history = await this.#openHistory();
     return await history?.events.list(query) ?? [];
+  }
+
+  async #openHistory(): Promise<ReadOnlyStore | undefined> {
+    const { openStoreReadOnly } = await import("../state/store.ts");
+    return await openStoreReadOnly(this.host, this.state);
   }
 
   async #openStore(): Promise<Store> {

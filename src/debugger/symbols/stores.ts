@@ -31,6 +31,7 @@ export class SymbolStores implements Disposable {
   readonly #opened: RandomAccessFile[] = [];
   readonly #twoTier = new Map<string, Promise<boolean>>();
   #realRoots: Promise<string[]> | null = null;
+  #present: Promise<string[]> | null = null;
 
   constructor(files: SymbolHost, { roots, remote }: SymbolPath) {
     this.#files = files;
@@ -51,7 +52,8 @@ export class SymbolStores implements Disposable {
     wanted: StoreKey,
     accept: (source: ByteSource) => Found | null,
   ): Promise<{ found: Found; path: string } | null> {
-    for (const root of this.#roots) {
+    this.#present ??= this.#presentRoots();
+    for (const root of await this.#present) {
       for (const path of await this.#places(root, wanted)) {
         const found = await this.#open(path, wanted, accept);
         if (found !== null) return { found, path };
@@ -62,6 +64,21 @@ export class SymbolStores implements Disposable {
 
   [Symbol.dispose](): void {
     for (const file of this.#opened.splice(0)) file.close();
+  }
+
+  /** The folders that are there; a wish for another one is a slip that its writer wants to hear of. */
+  async #presentRoots(): Promise<string[]> {
+    const present: string[] = [];
+    for (const root of this.#roots) {
+      if ((await this.#stat(root))?.kind === "folder") present.push(root);
+      else {
+        this.warnings.push({
+          reason: "symbols_unreadable",
+          message: `"${visibleText(root)}" is no folder that can be looked into`,
+        });
+      }
+    }
+    return present;
   }
 
   /** Paths that exist and may be the file: of the store's layouts first, then of plain folders. */

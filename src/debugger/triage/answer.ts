@@ -72,10 +72,7 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
     ),
   };
   const culprit = describeCulprit(session, blame, blamed);
-  const warnings = [...session.warnings, ...findings.storeWarnings()].map((warning) => ({
-    ...warning,
-    message: visibleText(warning.message),
-  }));
+  const warnings = mergeWarnings(findings);
   const shown = full ? Infinity : LISTED_FRAMES;
   const truncated = frames.length > shown || words.length > LISTED_WORDS && !full ||
     modules.length < session.modules.all.length || missing.length > LISTED_MISSING && !full ||
@@ -215,4 +212,13 @@ async function missingFiles(
     [...wanted].map(([module, unwinding]) => files.missing(module, unwinding)),
   );
   return lists.flat();
+}
+
+/** What the inspection, the session and the stores found wrong, each once. */
+function mergeWarnings({ inspection, session, storeWarnings }: Findings): DumpTriage["warnings"] {
+  const merged = new Map<string, DumpTriage["warnings"][number]>();
+  for (const warning of [...inspection.warnings, ...session.warnings, ...storeWarnings()]) {
+    merged.set(`${warning.reason} ${warning.message}`, { ...warning, message: visibleText(warning.message) });
+  }
+  return [...merged.values()];
 }

@@ -124,10 +124,11 @@ for (const { name, files, found, warning } of LAYOUTS) {
     }));
 }
 
-Deno.test("a store that is not there holds nothing, and remote ones are named", async () => {
+Deno.test("a store that is not there and a remote one are named, once", async () => {
   using stores = new SymbolStores(denoFiles, parseSymbolPath("/nowhere/at/all;https://example.org"));
   assert.equal(await stores.find(WANTED, () => true), null);
-  assert.deepEqual(stores.warnings.map(({ reason }) => reason), ["symbols_remote"]);
+  assert.equal(await stores.find(WANTED, () => true), null);
+  assert.deepEqual(stores.warnings.map(({ reason }) => reason), ["symbols_remote", "symbols_unreadable"]);
 });
 
 Deno.test({

@@ -1,6 +1,7 @@
 /** What triage says of the samples: culprits, buckets, missing symbols, and answers for damaged files. */
 
 import assert from "node:assert/strict";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import type { DumpTriage } from "../../../../src/contract/dump_triage.ts";
 import { HvError } from "../../../../src/base/errors.ts";
 import { MemorySource } from "../../../../src/dump/bytes.ts";
@@ -290,3 +291,37 @@ for (
     },
   });
 }
+
+Deno.test({
+  name: "every short answer fits into 1,500 tokens, with symbols too",
+  ignore: !hasSample(SYNTHETIC) || !hasSample(TRIAGE_X64),
+  async fn() {
+    const names = [
+      TRIAGE_X64,
+      TRIAGE_ARM64,
+      ...["full64", "triage64", "bitmap6-7e", "bitmap6-9f", "triage-arm64", "full32-pae"]
+        .map((name) => `dumps/synthetic/${name}.dmp`),
+      "dumps/made/user/crash-small.dmp",
+      "dumps/user/bsd-3-clause/stack_exhaustion.dmp",
+      "dumps/user/no-licence-stated/calc.dmp",
+    ];
+    for (const name of names.filter(hasSample)) {
+      for (const options of [{}, { symbols: samplePath("dumps/made/symbols") }]) {
+        const answer = await triage(samplePath(name), options);
+        const tokens = encode(JSON.stringify(answer)).length;
+        assert(tokens <= 1500, `${name}: ${tokens} tokens`);
+      }
+    }
+  },
+});
+
+Deno.test({
+  name: "a dump of an acquisition tool blames nobody",
+  ignore: !hasSample("dumps/kernel/gpl-2.0/dumpit-full-header-16k.dmp"),
+  async fn() {
+    const answer = await triage(samplePath("dumps/kernel/gpl-2.0/dumpit-full-header-16k.dmp"));
+    assert.equal(answer.culprit, null);
+    assert.match(answer.summary, /taken by the acquisition tool DumpIt/);
+    assert(answer.warnings.some(({ reason }) => reason === "truncated"));
+  },
+});

@@ -1,7 +1,7 @@
 /** Looks files up in symbol stores on this machine. */
 
 import { HvError, toHvError } from "../../base/errors.ts";
-import { isAbsolutePath, joinPath, resolvePath } from "../../base/paths.ts";
+import { joinPath, resolvePath } from "../../base/paths.ts";
 import { visibleText } from "../../base/visible_text.ts";
 import type { ByteSource } from "../../dump/bytes.ts";
 import type { Files, RandomAccessFile } from "../../host/files.ts";
@@ -83,7 +83,7 @@ export class SymbolStores implements Disposable {
 
   /** Paths that exist and may be the file: of the store's layouts first, then of plain folders. */
   async #places(root: string, { name, key }: StoreKey): Promise<string[]> {
-    const tiers = await this.#isTwoTier(root)
+    const tiers = !name.startsWith(".") && await this.#isTwoTier(root)
       ? [joinPath(root, name.slice(0, 2)), joinPath(root, name.slice(0, 2).toLowerCase())]
       : [];
     const places: string[] = [];
@@ -144,14 +144,16 @@ export class SymbolStores implements Disposable {
     const text = new TextDecoder().decode(file.read(0, POINTER_BYTES)).trim();
     if (text.startsWith("MSG:")) return null;
     const named = text.replace(/^PATH:/, "").trim();
-    const target = named === "" ? null : isAbsolutePath(named) ? named : resolvePath(root, named);
-    if (target === null || (await this.#stat(target))?.kind !== "file") return null;
+    if (named === "") return null;
     this.#realRoots ??= Promise.all(this.#roots.map((each) => this.#files.realPath(each).catch(() => each)));
-    const real = await this.#files.realPath(target);
-    const inside = (await this.#realRoots).some((each) =>
-      real.startsWith(each) && /^[\\/]/.test(real.slice(each.replace(/[\\/]$/, "").length))
-    );
-    if (inside) return real;
+    const real = await this.#realRoots;
+    const target = resolvePath(real[this.#roots.indexOf(root)] ?? root, named);
+    // Asking for a path may already talk to another machine: it is not even looked at unless it is inside.
+    if (isInside(target, [...real, ...this.#roots])) {
+      if ((await this.#stat(target))?.kind !== "file") return null;
+      const followed = await this.#files.realPath(target);
+      if (isInside(followed, real)) return followed;
+    }
     this.warnings.push({
       reason: "symbols_unreadable",
       message: `"${visibleText(path)}" leads out of the symbol path and was not followed`,
@@ -198,4 +200,15 @@ const CABINET = "MSCF";
 
 function isCabinet(source: ByteSource): boolean {
   return String.fromCharCode(...source.read(0, 4)) === CABINET;
+}
+
+/** Whether a path lies below one of the folders; names on Windows are the same in any case. */
+function isInside(path: string, folders: readonly string[]): boolean {
+  const form = (text: string) =>
+    /^(?:[A-Za-z]:|\\\\)/.test(text) ? text.toLowerCase().replaceAll("/", "\\") : text;
+  const wanted = form(path);
+  return folders.some((folder) => {
+    const start = form(folder).replace(/[\\/]+$/, "");
+    return wanted.startsWith(start) && /^[\\/]/.test(wanted.slice(start.length));
+  });
 }

@@ -131,6 +131,25 @@ Deno.test("a store that is not there and a remote one are named, once", async ()
   assert.deepEqual(stores.warnings.map(({ reason }) => reason), ["symbols_remote", "symbols_unreadable"]);
 });
 
+Deno.test("a pointer to another machine is refused without a look at it", () =>
+  withTemporaryFolder(async (folder) => {
+    const keyed = `${folder}/evil.pdb/${WANTED.key}`;
+    await Deno.mkdir(keyed, { recursive: true });
+    await Deno.writeTextFile(`${keyed}/file.ptr`, "PATH:\\\\server\\share\\evil.pdb");
+    const asked: string[] = [];
+    const files = {
+      ...denoFiles,
+      stat: (path: string, options?: { follow?: boolean }) => {
+        asked.push(path);
+        return denoFiles.stat(path, options);
+      },
+    };
+    using stores = new SymbolStores(files, { roots: [folder], remote: [] });
+    assert.equal(await stores.find(WANTED, () => true), null);
+    assert.deepEqual(stores.warnings.map(({ reason }) => reason), ["symbols_unreadable"]);
+    assert.deepEqual(asked.filter((path) => path.includes("server")), []);
+  }));
+
 Deno.test({
   name: "a packed file is the plain one, and damage of it is refused",
   ignore: !hasSample(PACKED),

@@ -8,7 +8,7 @@ import { QmpSession, type SessionOptions } from "./qmp.ts";
 import type { MonitorRole, RuntimeFolder } from "./runtime_folder.ts";
 
 /** A call holds its monitor for one request, so the next one's turn comes within milliseconds. */
-const TURN_LIMIT_MS = 3_000;
+const TURN_LIMIT_MS = 10_000;
 /** Looks come quickly at first, since turns are short, and then less often. */
 const FIRST_LOOK_MS = 1;
 const LAST_LOOK_MS = 50;

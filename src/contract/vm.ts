@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 import { ErrorObject } from "./operation.ts";
+import { Share } from "./share.ts";
 
 /** What a VM can be observed to be. `unknown` means that it could not be seen, never that it is off. */
 export const VmState = z.enum([
@@ -61,6 +62,10 @@ export const Vm = z.object({
   firmware: z.optional(Firmware),
   /** Hyper-V's generation of virtual hardware: 1 boots by BIOS, 2 by UEFI. */
   generation: z.optional(z.int()),
+  /** Folders of the host that its guest sees. */
+  shares: z.optional(z.array(Share)),
+  /** Whether it has a TPM. */
+  tpm: z.optional(z.boolean()),
   /** Whether somebody else made it; its process and its disks are never removed by us. */
   adopted: z.optional(z.boolean()),
   created_at: z.optional(z.string()),
@@ -76,7 +81,7 @@ export type Vm = z.infer<typeof Vm>;
 
 /** What is known of something that hvlab left behind. */
 export const Orphan = z.object({
-  /** What it is: a sandbox whose lease or maker has ended, a folder without a readable record, a process without a VM, a killed keeper's note, a VM whose making broke off. */
+  /** What it is: a sandbox whose lease or maker has ended, a folder without a readable record, a process without a VM, a killed keeper's note, a program that a VM's machine no longer needs, a VM whose making broke off. */
   kind: z.enum([
     "sandbox_expired",
     "sandbox_abandoned",
@@ -84,6 +89,7 @@ export const Orphan = z.object({
     "runtime_folder",
     "process",
     "keeper",
+    "helper",
     "unfinished_vm",
   ]),
   id: z.string(),

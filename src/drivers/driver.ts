@@ -3,6 +3,7 @@
 import type { Finding } from "../contract/finding.ts";
 import type { Image } from "../contract/image.ts";
 import type { Loss } from "../contract/plan.ts";
+import type { Share } from "../contract/share.ts";
 import type { Progress } from "../contract/operation.ts";
 import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
 import type { GuestChannel } from "../guest/channel.ts";
@@ -31,6 +32,8 @@ export type Feature =
   | "configure"
   | "copies"
   | "adoption"
+  | "shares"
+  | "tpm"
   | "events"
   | "checkpoints"
   | "checkpoints.memory";
@@ -81,6 +84,10 @@ export interface VmSpec {
   /** Whether it has a network of its own behind the host; so when left out. */
   network?: boolean;
   kernel?: KernelSpec;
+  /** Feature `shares`: folders of this host that its guest sees. Paths are full and without links. */
+  shares?: Share[];
+  /** Feature `tpm`: whether it has a TPM 2.0 of its own. */
+  tpm?: boolean;
 }
 
 /** A sandbox to be made: a VM that is disposable by construction and lives by its lease. */
@@ -136,6 +143,15 @@ export interface SandboxAbilities {
   sweep(scope: CallScope): Promise<Removed[]>;
 }
 
+/** Folders of this host in guests. */
+export interface ShareAbilities {
+  /**
+   * Mounts what a running VM shares, where its guest has not mounted it yet. The channels of such a VM do so by
+   * themselves. Throws `hv.unsupported` when host and guest have no way in common.
+   */
+  mount(vm: Vm, signal: AbortSignal): Promise<void>;
+}
+
 /** Images on this host. */
 export interface ImageAbilities {
   list(signal: AbortSignal): Promise<{ images: Image[]; warnings: string[] }>;
@@ -169,6 +185,8 @@ export interface Driver {
   readonly adoption?: AdoptionAbilities;
   /** Present when `features` has `events`. */
   readonly events?: EventAbilities;
+  /** Present when `features` has `shares`. */
+  readonly shares?: ShareAbilities;
   /** What a background process does for this driver; absent where the provider has a service of its own. */
   readonly background?: OpenBackground;
 

@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/config.ts";
 import { HvError } from "../base/errors.ts";
+import type { Share } from "../contract/share.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { CallScope, Driver } from "../drivers/driver.ts";
 import { abilityOf } from "./abilities.ts";
@@ -22,6 +23,7 @@ export interface SandboxWish extends KernelWish {
   tiedToUs: boolean;
   /** Gives the guest a host name, machine id and SSH host keys of its own. */
   fresh_identity?: boolean | undefined;
+  shares?: Share[];
 }
 
 /** Makes a sandbox and waits until its guest answers; a failure on the way removes it again. */
@@ -43,10 +45,12 @@ export async function makeSandbox(
   await checkMachineLimits(driver, config.limits, { memory_mb, cpus }, scope.signal);
   const name = wish.name ?? `${wish.image}-${crypto.randomUUID().slice(0, 8)}`;
   const { image, ttl_s, tiedToUs } = wish;
-  const spec = { name, image, memory_mb, cpus, ttl_s, tiedToUs, ...readKernelWish(wish) };
+  const shared = wish.shares === undefined ? {} : { shares: wish.shares };
+  const spec = { name, image, memory_mb, cpus, ttl_s, tiedToUs, ...readKernelWish(wish), ...shared };
   const id = await abilities.create(spec, scope);
   try {
     const vm = await waitUntil(driver, id, "heartbeat", scope);
+    if (vm.shares !== undefined) await driver.shares?.mount(vm, scope.signal);
     if (wish.fresh_identity) await renewIdentity(openChannel(driver, vm), name, scope.signal);
     return vm;
   } catch (error) {

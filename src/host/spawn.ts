@@ -11,6 +11,8 @@ export interface SpawnOptions {
   tiedToUs?: boolean;
   /** Variables that it gets beside PATH, HOME and TMPDIR, where they are set. */
   passOn?: readonly string[];
+  /** The folder that it starts in; ours when left out. */
+  cwd?: string;
 }
 
 /** A started program. */
@@ -29,7 +31,7 @@ export interface ChildProcess {
 export function spawnLasting(
   program: string,
   args: readonly string[],
-  { logFile, tiedToUs = false, passOn = [] }: SpawnOptions,
+  { logFile, tiedToUs = false, passOn = [], cwd }: SpawnOptions,
 ): Promise<ChildProcess> {
   const [file, argv] = tiedToUs
     ? ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]] as const
@@ -37,7 +39,12 @@ export function spawnLasting(
   const log = openLog(logFile);
   let child: NodeChildProcess;
   try {
-    child = spawn(file, [...argv], { detached: true, stdio: ["ignore", log, log], env: passedOn(passOn) });
+    child = spawn(file, [...argv], {
+      detached: true,
+      stdio: ["ignore", log, log],
+      env: passedOn(passOn),
+      ...(cwd === undefined ? {} : { cwd }),
+    });
   } catch (error) {
     return Promise.reject(programFailure(error, program));
   } finally {

@@ -5,6 +5,7 @@
 
 import { type Deadline, startDeadline } from "../base/deadline.ts";
 import { HvError } from "../base/errors.ts";
+import { joinPath } from "../base/paths.ts";
 import type { Plan } from "../contract/plan.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { Driver } from "../drivers/driver.ts";
@@ -90,6 +91,7 @@ export class Pipeline implements Dispatcher {
     const vm = uses.has("vm") ? vms[0] : undefined;
     const written = tool.writes === undefined ? undefined : prepared.args[tool.writes];
     if (typeof written === "string") await checkWrite(config, host, door, written);
+    for (const folder of prepared.opens()) await checkWrite(config, host, door, joinPath(folder, "file"));
 
     const store = uses.has("store") ? await this.#session.store() : undefined;
     const history = uses.has("history") ? await this.#session.history() : undefined;
@@ -213,6 +215,7 @@ function usesDriver({ uses }: Tool): boolean {
 function markSimulated(prepared: PreparedCall): PreparedCall {
   return {
     args: prepared.args,
+    opens: () => prepared.opens(),
     run: async (context) => ({ ...await prepared.run(context), simulated: true }),
     plan: (context) => prepared.plan(context),
   };

@@ -121,6 +121,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   delegates?: boolean;
   /** The field that names a host file or folder which the tool writes. */
   writes?: keyof S & string;
+  /** Host folders that a call opens to a guest, which may write into them: the policy's folders count as for writing. */
+  opens?: (args: Args<S>) => readonly string[];
   /** The exit code that the command line gives for a success; 0 when left out. */
   exitCode?: (result: z.output<O>) => number;
   /** Class D and X: what the call would do. */
@@ -134,6 +136,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
 export interface PreparedCall {
   /** The arguments with defaults filled in. */
   readonly args: JsonObject;
+  /** Host folders that it opens to a guest. Throws `hv.usage` when they cannot be read from the arguments. */
+  opens(): readonly string[];
   run(context: CallContext & Provided): Promise<JsonObject>;
   plan(context: CallContext & Provided): Promise<PlannedEffect>;
 }
@@ -215,6 +219,7 @@ export function defineTool<
       }
       return {
         args: asJsonObject(parsed.data, definition.name),
+        opens: () => definition.opens?.(parsed.data) ?? [],
         async run(context) {
           const result = await definition.handle(parsed.data, context);
           const data = asJsonObject(result, definition.name);

@@ -25,6 +25,15 @@ export interface UefiFiles {
   secure: boolean;
 }
 
+/** A shared folder: by a virtiofsd that listens on `socket`, by QEMU's own 9p from `folder`, or both. */
+export interface SharePlan {
+  /** The name by which the guest mounts it. */
+  tag: string;
+  socket?: string;
+  folder?: string;
+  read_only: boolean;
+}
+
 /** Everything that QEMU is told. */
 export interface MachinePlan {
   uuid: string;
@@ -47,6 +56,9 @@ export interface MachinePlan {
   uefi?: UefiFiles;
   /** Whether it has a network card; so when left out. */
   network?: boolean;
+  shares?: readonly SharePlan[];
+  /** The socket of the program that is its TPM. */
+  tpm?: string;
   runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "pidFile">;
   /** Where the first serial port's text goes. */
   serialLog: string;
@@ -90,7 +102,7 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...["-accel", plan.accelerator],
     ...["-cpu", plan.accelerator === "kvm" ? "host" : "max"],
     ...["-m", `size=${plan.memory_mb}M`],
-    ...ram(plan.ramFile, plan.memory_mb),
+    ...ram(plan),
     ...["-smp", String(plan.cpus)],
     // A panicked guest waits to be looked at; without this QEMU ends at once.
     ...["-action", "panic=pause"],
@@ -102,6 +114,8 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...(plan.network === false ? [] : network()),
     ...boot(plan.boot),
     ...(plan.iso === undefined ? [] : disc(plan.iso)),
+    ...(plan.shares ?? []).flatMap(share),
+    ...(plan.tpm === undefined ? [] : tpm(plan.tpm)),
     ...(plan.incoming ? ["-incoming", "defer"] : []),
     ...(plan.paused ? ["-S"] : []),
   ];
@@ -135,8 +149,12 @@ function fileNode(filename: string, readOnly: boolean): Record<string, unknown> 
 }
 
 /** Memory has the same name whatever it lies in, since saved memory loads only into parts of the same names. */
-function ram(file: MachinePlan["ramFile"], sizeMb: number): string[] {
+function ram({ ramFile: file, memory_mb: sizeMb, shares = [] }: MachinePlan): string[] {
   const size = `id=${RAM},size=${sizeMb}M`;
+  // virtiofsd reads and writes the guest's memory itself.
+  if (shares.some(({ socket }) => socket !== undefined)) {
+    return ["-object", `memory-backend-memfd,${size},share=on`];
+  }
   if (file === undefined) return ["-object", `memory-backend-ram,${size}`];
   const share = file.shared ? "on" : "off";
   return ["-object", `memory-backend-file,${size},mem-path=${escapeOption(file.path)},share=${share}`];
@@ -152,7 +170,11 @@ function monitors(runtime: MachinePlan["runtime"]): string[] {
 }
 
 function socket(id: string, path: string): string {
-  return `socket,id=${id},path=${escapeOption(path)},server=on,wait=off`;
+  return `${client(id, path)},server=on,wait=off`;
+}
+
+function client(id: string, path: string): string {
+  return `socket,id=${id},path=${escapeOption(path)}`;
 }
 
 function serialPort(log: string): string[] {
@@ -229,5 +251,27 @@ function disc(path: string): string[] {
   return [
     ...["-blockdev", JSON.stringify(node)],
     ...device(`ide-cd,id=disc-drive-0,bus=ide.0,drive=${DISC_NODE},bootindex=1`),
+  ];
+}
+
+function share({ tag, socket: path, folder, read_only }: SharePlan): string[] {
+  const options = [`local,id=${tag}-9p`, `path=${escapeOption(folder ?? "")}`, "security_model=none"];
+  return [
+    ...(path === undefined ? [] : [
+      ...["-chardev", client(tag, path)],
+      ...device(`vhost-user-fs-pci,chardev=${tag},tag=${tag}`),
+    ]),
+    ...(folder === undefined ? [] : [
+      ...["-fsdev", [...options, ...(read_only ? ["readonly=on"] : [])].join(",")],
+      ...device(`virtio-9p-pci,fsdev=${tag}-9p,mount_tag=${tag}`),
+    ]),
+  ];
+}
+
+function tpm(path: string): string[] {
+  return [
+    ...["-chardev", client("tpm", path)],
+    ...["-tpmdev", "emulator,id=tpm-0,chardev=tpm"],
+    ...device("tpm-tis,tpmdev=tpm-0"),
   ];
 }

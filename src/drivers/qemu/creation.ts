@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import { UndoList } from "../../base/undo.ts";
+import { waitForAll } from "../../base/wait_for_all.ts";
 import type { Image } from "../../contract/image.ts";
 import type { CallScope, VmSpec } from "../driver.ts";
 import { runQemuImg } from "./checkpoints/files.ts";
@@ -21,6 +22,8 @@ import {
   writeRecord,
 } from "./records.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
+import { needShareWays } from "./shares.ts";
+import { findTpmProgram, TPM_FOLDER } from "./tpm.ts";
 import { lockPath, makerLockPath, takeVmLock } from "./vm_lock.ts";
 
 /** What a VM is made of beside its specification. */
@@ -45,7 +48,7 @@ export async function makeVm(
 ): Promise<void> {
   const { host, version } = context;
   const fill = async (folder: string): Promise<VmRecord> => {
-    const [image, qemu] = await Promise.all([
+    const [image, qemu] = await waitForAll([
       spec.image === undefined ? undefined : getImage(context, spec.image),
       readQemuProgram(context, { remember: true, signal: scope.signal }),
     ]);
@@ -55,6 +58,11 @@ export async function makeVm(
     const { firmware } = spec;
     if (firmware !== undefined && firmware !== "bios") {
       await makeVariables(context, firmware, joinPath(folder, VARIABLES_FILE), scope.signal);
+    }
+    if (spec.shares !== undefined) await needShareWays(context, scope.signal);
+    if (spec.tpm) {
+      await findTpmProgram(context);
+      await host.files.makeFolder(joinPath(folder, TPM_FOLDER));
     }
     const ownFiles = spec.kernel !== undefined || (spec.full_copy && image?.kind === "kernel");
     const boot = ownFiles
@@ -72,6 +80,8 @@ export async function makeVm(
       ...(spec.firmware === undefined ? {} : { firmware: spec.firmware }),
       ...(iso === undefined ? {} : { iso }),
       ...(spec.network === undefined ? {} : { network: spec.network }),
+      ...(spec.shares === undefined ? {} : { shares: spec.shares }),
+      ...(spec.tpm ? { tpm: true } : {}),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(template === undefined ? {} : { template: templateOf(template) }),
     };

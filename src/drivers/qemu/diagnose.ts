@@ -7,6 +7,7 @@ import { folderOf as folderAbove } from "../../base/paths.ts";
 import type { QemuContext } from "./context.ts";
 import { findQemuImg, readQemuProgram } from "./program.ts";
 import { RuntimeFolder, SOCKET_PATH_LIMIT } from "./runtime_folder.ts";
+import { findShareWays, lackOf } from "./shares.ts";
 
 /** Programs that the driver asks, and what is missing without each. */
 const TOOLS: readonly { program: string; package: string; without: string }[] = [
@@ -31,6 +32,8 @@ export async function diagnose(context: QemuContext, signal: AbortSignal): Promi
     ["acceleration", () => checkAcceleration(context, signal)],
     ["programs", () => checkTools(context)],
     ["runtime folder", () => checkRuntimeFolder(context)],
+    ["shared folders", () => checkShares(context, signal)],
+    ["tpm", () => checkTpm(context)],
     ["disk space", () => checkDiskSpace(context, signal)],
   ];
   return await Promise.all(checks.map(async ([check, look]) => {
@@ -86,6 +89,36 @@ async function checkTools({ host }: QemuContext): Promise<Omit<Finding, "check">
     status: "broken",
     finding: missing.map(({ program, without }) => `${program} is missing: ${without}`).join("; "),
     fix: `Run: apt-get install ${[...new Set(missing.map((tool) => tool.package))].join(" ")}`,
+  };
+}
+
+async function checkShares(context: QemuContext, signal: AbortSignal): Promise<Omit<Finding, "check">> {
+  const ways = await findShareWays(context, signal);
+  const lack = lackOf(ways);
+  const has = [
+    ...("path" in ways.virtiofsd ? [`virtiofs by ${ways.virtiofsd.path}`] : []),
+    ...(ways.has9p ? ["9p by QEMU itself"] : []),
+  ];
+  if (has.length === 0) {
+    return {
+      status: "warning",
+      finding: `Folders cannot be shared with guests: ${lack.join("; ")}`,
+      fix: "Run: apt-get install qemu-system-common",
+    };
+  }
+  return {
+    status: "ok",
+    finding: [`Guests can have folders through ${has.join(" and ")}`, ...lack].join("; "),
+  };
+}
+
+async function checkTpm(context: QemuContext): Promise<Omit<Finding, "check">> {
+  const path = await context.host.processes.find("swtpm");
+  if (path !== undefined) return { status: "ok", finding: `VMs can have a TPM: swtpm at ${path}` };
+  return {
+    status: "warning",
+    finding: "VMs cannot have a TPM: swtpm is not installed",
+    fix: "Run: apt-get install swtpm",
   };
 }
 

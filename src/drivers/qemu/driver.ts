@@ -27,6 +27,7 @@ import { type VmRecord, VmRecords } from "./records.ts";
 import { lossesOf, removeVm } from "./removal.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { Sandboxes } from "./sandboxes.ts";
+import { mountShares, withShares } from "./shares.ts";
 import { stopVm } from "./stop.ts";
 import { templateAbilities } from "./templates/abilities.ts";
 import { hasPool, readPoolWishes } from "./templates/pool_wish.ts";
@@ -117,7 +118,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     get: (name) => getImage(context, name),
     import: (source, scope) => importImage(context, source, scope),
   };
-  const channels = (vm: Vm): GuestChannel[] => {
+  const plainChannels = (vm: Vm): GuestChannel[] => {
     if (vm.driver !== "qemu") throw new HvError("hv.internal", `The VM "${vm.id}" is not QEMU's`);
     if (deaf.has(vm.id)) return [];
     const path = runtimes.get(vm.id);
@@ -132,6 +133,11 @@ export function openQemuDriver(context: QemuContext): Driver {
     opened.set(vm.id, channel);
     return [channel];
   };
+  const channels = (vm: Vm): GuestChannel[] => {
+    const { shares } = vm;
+    const plain = plainChannels(vm);
+    return shares === undefined ? plain : plain.map((channel) => withShares(context, channel, shares));
+  };
 
   return {
     name: "qemu",
@@ -145,6 +151,8 @@ export function openQemuDriver(context: QemuContext): Driver {
       "configure",
       "copies",
       "adoption",
+      "shares",
+      "tpm",
       ...(events === undefined ? [] : ["events" as const]),
       "checkpoints",
       "checkpoints.memory",
@@ -161,6 +169,12 @@ export function openQemuDriver(context: QemuContext): Driver {
     ...(events === undefined ? {} : { events }),
     background: (journal, changed) =>
       new QemuBackground({ context, records, sandboxes, templates, hasPools }, journal, changed),
+    shares: {
+      async mount(vm, signal) {
+        const [channel] = plainChannels(vm);
+        if (channel !== undefined) await mountShares(context, channel, vm.shares ?? [], signal);
+      },
+    },
     channels,
     crash,
     diagnose: (signal) => diagnose(context, signal),

@@ -4,6 +4,7 @@ import { HvError } from "../../base/errors.ts";
 import { uuidOf } from "../../base/ids.ts";
 import { joinPath } from "../../base/paths.ts";
 import { UndoList } from "../../base/undo.ts";
+import { waitForAll } from "../../base/wait_for_all.ts";
 import type { CallScope } from "../driver.ts";
 import { type Acceleration, distrustKvm, isKvmFailure, probeAcceleration } from "./acceleration.ts";
 import type { Boot, MachinePlan } from "./argv.ts";
@@ -12,6 +13,7 @@ import { bootOf, partsOf } from "./boot_files.ts";
 import { setGuestClock } from "./checkpoints/clock.ts";
 import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts";
 import type { QemuContext } from "./context.ts";
+import { endHelpers, startHelpers } from "./helpers.ts";
 import { launch } from "./launch.ts";
 import { type Observation, observe } from "./observe.ts";
 import { endProcess } from "./power_off.ts";
@@ -19,6 +21,8 @@ import { readQemuProgram } from "./program.ts";
 import { afterNextStart, type VmRecord, type VmRecords } from "./records.ts";
 import type { QmpSession } from "./qmp.ts";
 import { prepareRuntimeFolder, removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
+import { planShares } from "./shares.ts";
+import { findTpmProgram, tpmHelper } from "./tpm.ts";
 import { takeVmLock } from "./vm_lock.ts";
 
 /** QEMU's own messages. */
@@ -27,6 +31,7 @@ export const QEMU_LOG = "qemu.log";
 export const SERIAL_LOG = "serial.log";
 /** Each look asks `ps`. */
 const LOOK_AGAIN_MS = 50;
+const CLEANUP_LIMIT_MS = 30_000;
 
 /**
  * Powers a VM on and returns once it runs. On a running VM it does nothing. Throws `hv.conflict` when another call
@@ -56,7 +61,7 @@ export async function startVm(
     await endProcess(context, record, scope.signal);
   } else if (seen.state === "running") return;
   else if (seen.alive) throw notOff(record, seen);
-  await forgetOldRuntime(context, record);
+  await forgetOldRuntime(context, record, scope.signal);
   await bringUp(context, records, id, scope);
 }
 
@@ -94,8 +99,9 @@ async function bringUp(
 }
 
 /** Sockets of the last run lie elsewhere when it was started under another XDG_RUNTIME_DIR. */
-async function forgetOldRuntime(context: QemuContext, record: VmRecord): Promise<void> {
+async function forgetOldRuntime(context: QemuContext, record: VmRecord, signal: AbortSignal): Promise<void> {
   if (record.runtime === RuntimeFolder.of(context.host, record.id).path) return;
+  await endHelpers(context, record.runtime, signal);
   await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
 }
 
@@ -152,7 +158,7 @@ async function startUnder(
   },
 ): Promise<void> {
   const { host } = context;
-  const [qemu, boot, parts] = await Promise.all([
+  const [qemu, boot, parts] = await waitForAll([
     readQemuProgram(context, { remember: true, signal }),
     from?.plan.boot ?? bootOf(context, record),
     partsOf(context, record),
@@ -162,10 +168,12 @@ async function startUnder(
   await using undo = new UndoList();
   await prepareRuntimeFolder(host, runtime, { vm: record.id, state: context.state.root });
   undo.add("runtime folder", () => removeRuntimeFolder(host, runtime));
+  undo.add("helpers", () => endHelpers(context, runtime.path, AbortSignal.timeout(CLEANUP_LIMIT_MS)));
+  const helped = await bringUpHelpers(context, record, runtime, { tiedToUs, signal });
   let noted = Promise.resolve();
   await launch(context, {
     id: record.id,
-    plan: { ...planOf(context, record, acceleration, boot, runtime), ...parts, ...from?.plan },
+    plan: { ...planOf(context, record, acceleration, boot, runtime), ...parts, ...helped, ...from?.plan },
     runtime,
     log: joinPath(context.state.vm(record.id), QEMU_LOG),
     tiedToUs,
@@ -194,6 +202,28 @@ async function startUnder(
     }),
   });
   undo.keep();
+}
+
+/** Starts the programs that serve the machine beside QEMU; answers its parts that lead to them. */
+async function bringUpHelpers(
+  context: QemuContext,
+  record: VmRecord,
+  runtime: RuntimeFolder,
+  { tiedToUs, signal }: { tiedToUs: boolean; signal: AbortSignal },
+): Promise<Pick<MachinePlan, "shares" | "tpm">> {
+  if (record.shares === undefined && record.tpm !== true) return {};
+  // Those of a starter that was killed wait for a QEMU that never comes.
+  await endHelpers(context, runtime.path, signal);
+  const { helpers, plans } = await planShares(context, record, runtime, signal);
+  if (record.tpm) {
+    await findTpmProgram(context);
+    helpers.push(tpmHelper(context, record, runtime));
+  }
+  await startHelpers(context, runtime.path, helpers, { tiedToUs, signal });
+  return {
+    ...(plans.length === 0 ? {} : { shares: plans }),
+    ...(record.tpm ? { tpm: runtime.tpm } : {}),
+  };
 }
 
 function planOf(

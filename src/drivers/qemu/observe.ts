@@ -137,6 +137,8 @@ export function asVm(seenRecord: VmRecord, seen: Observation): Vm {
     cpus: record.cpus,
     ...(pending === undefined ? {} : { at_next_start: pending }),
     ...(firmware === undefined ? {} : { firmware }),
+    ...(record.shares === undefined ? {} : { shares: record.shares }),
+    ...(record.tpm ? { tpm: true } : {}),
     ...(record.adopted === undefined ? {} : { adopted: true }),
     created_at: record.created_at,
     ...(seen.accelerator === undefined ? {} : { acceleration: seen.accelerator }),

@@ -5,10 +5,11 @@ import { joinPath } from "../../base/paths.ts";
 import type { Orphan, Removed } from "../../contract/vm.ts";
 import type { CallScope } from "../driver.ts";
 import type { QemuContext } from "./context.ts";
+import { endHelpers, findHelpers, type HelperProcess } from "./helpers.ts";
 import { isOfState, ProcessView, type QemuProcess } from "./identity.ts";
 import type { RecordListing, StrayFolder, VmRecord, VmRecords } from "./records.ts";
 import { filesUnder, removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
-import { readRuntimeOwner, RuntimeFolder } from "./runtime_folder.ts";
+import { readRuntimeOwner, removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 import { forgetKeeperWish, seeKeeper } from "../../state/keeper_mark.ts";
 import { lockPath, type VmLock, waitForVmLock } from "./vm_lock.ts";
@@ -29,6 +30,7 @@ export async function findOrphans(
   for (const folder of [...listing.damaged, ...listing.unfinished]) {
     if (await isAbandoned(context, folder)) found.push(await strayFolder(context, folder, processes));
   }
+  found.push(...await strayHelpers(context, listing, processes));
   const known = knownIds(listing);
   const strays = processes.filter(({ id }) => !known.has(id));
   for (const process of strays) found.push(await strayProcess(context, process));
@@ -79,6 +81,9 @@ async function lookAgain(
         : "It is gone already";
     case "keeper":
       return "It is no VM";
+    case "helper":
+      if (record === undefined) return "It is gone already";
+      return (await helpersWithoutQemu(context, record)).length > 0 ? undefined : "It is gone already";
     case "runtime_folder":
     case "process":
       if (vmId === undefined || knownIds(listing).has(vmId)) return "It belongs to a VM again";
@@ -108,6 +113,7 @@ async function take(
     lock?.endWithVm();
     return { id: orphan.id, removed: true, files };
   }
+  if (orphan.kind === "helper") return await endStrayHelpers(context, records, vmId, scope);
   sandboxes.release(vmId);
   const record = await records.find(vmId).catch(() => undefined);
   const runtime = record?.runtime ?? RuntimeFolder.of(context.host, vmId).path;
@@ -187,6 +193,59 @@ async function strayProcess(context: QemuContext, process: QemuProcess): Promise
     pid: process.pid,
     reason: "A QEMU of this state folder runs without a VM's record",
   };
+}
+
+/** Helpers of VMs that are off: whoever started them was killed before their QEMU came. */
+async function strayHelpers(
+  context: QemuContext,
+  { records }: RecordListing,
+  processes: readonly QemuProcess[],
+): Promise<Orphan[]> {
+  const helped = records.filter(({ shares, tpm }) => shares !== undefined || tpm === true);
+  if (helped.length === 0) return [];
+  const helpers = await findHelpers(context);
+  const found: Orphan[] = [];
+  for (const record of helped) {
+    if (processes.some(({ id }) => id === record.id) || await isLocked(context, record.id)) continue;
+    for (
+      const { pid, socket } of helpers.filter(({ runtime }) => runtime === helperFolder(context, record))
+    ) {
+      const reason = `Process ${pid} serves a machine that does not run`;
+      found.push({
+        kind: "helper",
+        id: record.id,
+        name: record.name,
+        ...await belongings(context, [socket]),
+        pid,
+        reason,
+      });
+    }
+  }
+  return found;
+}
+
+/** A start that was killed has not written its folder into the record. */
+function helperFolder({ host }: QemuContext, { id }: VmRecord): string {
+  return RuntimeFolder.of(host, id).path;
+}
+
+async function helpersWithoutQemu(context: QemuContext, record: VmRecord): Promise<HelperProcess[]> {
+  if (await new ProcessView(context).find(record.id) !== undefined) return [];
+  const folder = helperFolder(context, record);
+  return (await findHelpers(context)).filter(({ runtime }) => runtime === folder);
+}
+
+async function endStrayHelpers(
+  context: QemuContext,
+  records: VmRecords,
+  vmId: string,
+  { signal }: CallScope,
+): Promise<Removed> {
+  const record = await records.get(vmId);
+  const runtime = new RuntimeFolder(helperFolder(context, record));
+  await endHelpers(context, runtime.path, signal);
+  const hasGone = await removeRuntimeFolder(context.host, runtime);
+  return { id: vmId, removed: true, files: hasGone ? [runtime.path] : [] };
 }
 
 /** Runtime folders that name this state folder and a VM that it does not have. Others are other people's. */

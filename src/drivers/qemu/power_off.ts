@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import { noticeEnd } from "./children.ts";
 import type { QemuContext } from "./context.ts";
+import { endHelpers } from "./helpers.ts";
 import { isStillThere, ProcessView, type QemuProcess } from "./identity.ts";
 import { askMonitor } from "./monitors.ts";
 import { settlesWithin } from "./patience.ts";
@@ -30,6 +31,7 @@ export async function endProcess(
   const processes = (await new ProcessView(context).all()).filter(({ id }) => id === record.id);
   for (const process of processes) await endOne(context, process, signal);
   await noticeEnd(context.host, record.id);
+  await endHelpers(context, record.runtime, signal);
 }
 
 /** Asks QEMU to end; whether it did is seen from its process afterwards. */

@@ -5,6 +5,7 @@ import { HvError } from "../../base/errors.ts";
 import { parseVmId } from "../../base/ids.ts";
 import { parseJson } from "../../base/json.ts";
 import { joinPath } from "../../base/paths.ts";
+import { Share } from "../../contract/share.ts";
 import { Firmware } from "../../contract/vm.ts";
 import { MachineShape } from "./checkpoints/machine_shape.ts";
 import type { QemuContext } from "./context.ts";
@@ -54,6 +55,10 @@ const VmRecord = z.looseObject({
   iso: z.optional(z.string()),
   /** `false` on a VM without a network card. */
   network: z.optional(z.boolean()),
+  /** Folders of the host that its guest sees. */
+  shares: z.optional(z.array(Share)),
+  /** `true` on a VM with a TPM, whose state is in its folder. */
+  tpm: z.optional(z.boolean()),
   /** What `configure` changed while it ran. */
   at_next_start: z.optional(z.looseObject({
     memory_mb: z.optional(z.int().check(z.positive())),

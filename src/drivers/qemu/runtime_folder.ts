@@ -55,6 +55,16 @@ export class RuntimeFolder {
     return joinPath(this.path, "data");
   }
 
+  /** Where the program listens that serves the VM's shared folder of this number. */
+  share(index: number): string {
+    return joinPath(this.path, `share-${index}`);
+  }
+
+  /** Where the program listens that is the VM's TPM. */
+  get tpm(): string {
+    return joinPath(this.path, "tpm");
+  }
+
   /** QEMU keeps a lock on it while it lives. */
   get pidFile(): string {
     return joinPath(this.path, "pid");

@@ -9,6 +9,7 @@ import { forgetSaved, saveVm } from "./checkpoints/saved.ts";
 import { noticeEnd } from "./children.ts";
 import type { QemuContext } from "./context.ts";
 import { askGuestToShutDown } from "./guest_shutdown.ts";
+import { endHelpers } from "./helpers.ts";
 import { askMonitor } from "./monitors.ts";
 import { type Observation, observe } from "./observe.ts";
 import { endProcess } from "./power_off.ts";
@@ -20,6 +21,7 @@ import { tryTakeVmLock, waitForVmLock } from "./vm_lock.ts";
 const LOOK_AGAIN_MS = 50;
 /** A guest that was booting hears neither agent nor button; its agent is asked again until it has heard. */
 const ASK_AGAIN_MS = 1_000;
+const TIDY_LIMIT_MS = 10_000;
 
 /**
  * Brings a VM to `off` or `saved` and returns once it is there; on a VM that is off it does nothing. `shutdown` and `button`
@@ -63,7 +65,7 @@ async function cutPower(
     scope.progress({ message: "Cutting the power" });
     if (record.adopted === undefined) await endProcess(context, record, scope.signal);
     else await quitAdopted(context, record, scope.signal);
-  }
+  } else await endHelpers(context, record.runtime, scope.signal);
   await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
   await forgetSaved(context, records, id, false, scope.signal);
 }
@@ -124,6 +126,9 @@ async function waitUntilOff(
 async function tidyUp(context: QemuContext, record: VmRecord): Promise<void> {
   await using lock = await tryTakeVmLock(context, record.id, "stopping");
   if (lock === undefined) return;
-  const seen = await observe(context, record, AbortSignal.timeout(10_000));
-  if (!seen.alive) await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
+  const limit = AbortSignal.timeout(TIDY_LIMIT_MS);
+  const seen = await observe(context, record, limit);
+  if (seen.alive) return;
+  await endHelpers(context, record.runtime, limit);
+  await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
 }

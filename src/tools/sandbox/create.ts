@@ -2,8 +2,10 @@ import * as z from "zod/mini";
 import { Cpus, MemoryMb, TtlS } from "../../contract/arguments.ts";
 import { ImageName, VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
+import { ShareWord } from "../../contract/share.ts";
 import { Vm } from "../../contract/vm.ts";
 import { makeSandbox } from "../../flows/make_sandbox.ts";
+import { readShare, readShares } from "../../flows/shares.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a disposable VM whose guest answers; it lives until its lease ends or it is destroyed. */
@@ -22,17 +24,20 @@ export default defineTool({
     initrd: z.optional(Path),
     append: z.optional(z.string()),
     modules: z.optional(Path),
+    share: z._default(z.array(ShareWord), []),
     fresh_identity: z._default(z.boolean(), false),
   },
   positional: ["image"],
-  unlisted: ["kernel", "initrd", "append", "modules", "fresh_identity"],
+  unlisted: ["kernel", "initrd", "append", "modules", "share", "fresh_identity"],
   output: Vm,
   uses: ["driver"],
+  opens: ({ share }) => share.map((word) => readShare(word).host),
   feature: "sandboxes",
   timed: true,
-  handle: (wish, context) =>
-    makeSandbox(context.driver, context.config, { ...wish, tiedToUs: false }, {
-      ...context,
-      clock: context.host.clock,
-    }),
+  async handle({ share, ...wish }, context) {
+    const { driver, config, host } = context;
+    const shared = await readShares(driver, host, share);
+    const scope = { ...context, clock: host.clock };
+    return await makeSandbox(driver, config, { ...wish, ...shared, tiedToUs: false }, scope);
+  },
 });

@@ -3,12 +3,14 @@ import { Argv, Cpus, EnvAssignment, MemoryMb, readEnvironment, TtlS } from "../.
 import { ExecResult } from "../../contract/guest.ts";
 import { ImageName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
+import { ShareWord } from "../../contract/share.ts";
 import { Vm } from "../../contract/vm.ts";
 import { copyToGuest } from "../../flows/copy_files.ts";
 import { readCopyPair } from "../../flows/copy_pair.ts";
 import { makeSandbox, removeSandbox } from "../../flows/make_sandbox.ts";
 import { openChannel } from "../../flows/open_channel.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
+import { readShare, readShares } from "../../flows/shares.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a sandbox, runs one program in it, and removes it again unless `keep` is given. */
@@ -32,22 +34,25 @@ export default defineTool({
     initrd: z.optional(Path),
     append: z.optional(z.string()),
     modules: z.optional(Path),
+    share: z._default(z.array(ShareWord), []),
     fresh_identity: z._default(z.boolean(), false),
   },
   positional: ["image"],
-  unlisted: ["initrd", "modules", "fresh_identity"],
+  unlisted: ["initrd", "modules", "share", "fresh_identity"],
   rest: "argv",
   output: z.extend(ExecResult, { sandbox: z.optional(Vm) }),
   uses: ["driver"],
+  opens: ({ share }) => share.map((word) => readShare(word).host),
   feature: "sandboxes",
   timed: true,
   runsProgram: true,
-  async handle({ argv, env, cwd, copy, keep, bisect: _, ...wish }, context) {
+  async handle({ argv, env, cwd, copy, share, keep, bisect: _, ...wish }, context) {
     const { driver, config, host, signal, progress } = context;
     const copies = copy.map(readCopyPair);
+    const shared = await readShares(driver, host, share);
     progress({ message: "starting a sandbox" });
     const scope = { ...context, clock: host.clock };
-    const vm = await makeSandbox(driver, config, { ...wish, tiedToUs: !keep }, scope);
+    const vm = await makeSandbox(driver, config, { ...wish, ...shared, tiedToUs: !keep }, scope);
     let kept = false;
     try {
       const channel = openChannel(driver, vm);

@@ -2,10 +2,12 @@ import * as z from "zod/mini";
 import { Cpus, DiskSizeMb, MemoryMb } from "../../contract/arguments.ts";
 import { ImageName, VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
+import { ShareWord } from "../../contract/share.ts";
 import { Firmware, Vm } from "../../contract/vm.ts";
 import { readKernelWish } from "../../flows/kernel_wish.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { needFeature, readHardwareWish } from "../../flows/machine_wish.ts";
+import { readShare, readShares } from "../../flows/shares.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a lasting VM from an image, a blank disk with a disc, or a kernel; it is off until it is started. */
@@ -32,6 +34,8 @@ export default defineTool({
     initrd: z.optional(Path),
     append: z.optional(z.string()),
     modules: z.optional(Path),
+    share: z._default(z.array(ShareWord), []),
+    tpm: z._default(z.boolean(), false),
   },
   positional: ["name"],
   unlisted: [
@@ -44,21 +48,25 @@ export default defineTool({
     "initrd",
     "append",
     "modules",
+    "share",
+    "tpm",
   ],
   output: Vm,
   uses: ["driver"],
+  opens: ({ share }) => share.map((word) => readShare(word).host),
   feature: "vms",
   timed: true,
   async handle(
-    { memory_mb, cpus, network, kernel, initrd, append, modules, name, ...given },
+    { memory_mb, cpus, network, kernel, initrd, append, modules, share, tpm, name, ...given },
     context,
   ) {
-    const { driver, config, signal } = context;
+    const { driver, config, host, signal } = context;
     const size = { memory_mb: memory_mb ?? config.defaults.memory_mb, cpus: cpus ?? config.defaults.cpus };
     await checkMachineLimits(driver, config.limits, size, signal);
     const { image, full_copy, disk_size_mb, iso, disk, parent_disk, switch: network_switch } = given;
     if (disk !== undefined || parent_disk !== undefined) needFeature(driver, "vms.disks", "--disk-size");
     if (network_switch !== undefined) needFeature(driver, "vms.switches", "--network");
+    if (tpm) needFeature(driver, "tpm", "a VM without one");
     const spec = {
       name,
       ...size,
@@ -72,6 +80,8 @@ export default defineTool({
       ...readHardwareWish(driver, given),
       ...(network ? {} : { network }),
       ...readKernelWish({ kernel, initrd, append, modules }),
+      ...await readShares(driver, host, share),
+      ...(tpm ? { tpm } : {}),
     };
     return await driver.vms.get(await driver.vms.create(spec, context), signal);
   },

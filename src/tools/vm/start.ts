@@ -5,6 +5,9 @@ import { waitUntil } from "../../flows/wait_until.ts";
 import { defineTool } from "../tool.ts";
 import { exitCodeOfAll, forOneOrEach, renderAll } from "./each_target.ts";
 
+/** Levels at which its guest has answered, so that it can be told to mount what is shared with it. */
+const GUEST_ANSWERS: ReadonlySet<ReadinessLevel> = new Set(["heartbeat", "address", "login"]);
+
 /** Powers VMs on and waits for the readiness that is asked for. */
 export default defineTool({
   name: "vm_start",
@@ -23,7 +26,9 @@ export default defineTool({
     return await forOneOrEach(targets, context, async ({ id }, scope) => {
       await driver.vms.start(id, scope);
       await waitUntil(driver, id, until, { ...scope, clock: context.host.clock });
-      return await driver.vms.get(id, signal);
+      const vm = await driver.vms.get(id, signal);
+      if (vm.shares !== undefined && GUEST_ANSWERS.has(until)) await driver.shares?.mount(vm, signal);
+      return vm;
     }, ({ state }) => ({ state }));
   },
   exitCode: exitCodeOfAll,

@@ -131,6 +131,23 @@ Deno.test("over MCP files go nowhere unless the policy names a folder", async ()
   await Deno.remove(allowed, { recursive: true });
 });
 
+Deno.test("over MCP no folder is shared with a guest unless the policy names it", async () => {
+  const allowed = await Deno.makeTempDir();
+  const named = (folder: string) => ({ name: "a", image: "tiny", share: [`${folder}:/mnt:ro`] });
+  for (const tool of ["sandbox_create", "vm_create"]) {
+    await using closed = await open("mcp");
+    assert.equal((await closed.failure(tool, named(allowed))).code, "hv.policy_denied");
+    await using lab = await open("mcp", { folders: [allowed] });
+    for (const folder of [lab.root, `${allowed}/..`, `${allowed}x`]) {
+      assert.equal((await lab.failure(tool, named(folder))).code, "hv.policy_denied", folder);
+    }
+    // The policy lets it through; this driver shares nothing.
+    assert.equal((await lab.failure(tool, named(allowed))).code, "hv.unsupported");
+    assert.equal((await lab.failure(tool, { ...named(allowed), share: ["x"] })).code, "hv.usage");
+  }
+  await Deno.remove(allowed, { recursive: true });
+});
+
 Deno.test("the same key gives the same operation, even with a spent token", async () => {
   await using lab = await open();
   const made = await lab.call("vm_create", { name: "web", image: "tiny" }, { key: "k1" });

@@ -47,7 +47,12 @@ export async function findBlockers(
   if (!withMemory) return raw;
   const migration = await monitor.tell("query-migrate");
   const reasons = isPlainObject(migration) ? migration["blocked-reasons"] : undefined;
-  return [...raw, ...(Array.isArray(reasons) ? reasons.map(String) : [])];
+  return [...raw, ...(Array.isArray(reasons) ? reasons.map((reason) => nameBlocker(String(reason))) : [])];
+}
+
+/** QEMU names a device by its place; people know what it is for. */
+function nameBlocker(words: string): string {
+  return words.includes("vhost-user-fs") ? `a shared folder is open to the guest (${words})` : words;
 }
 
 /** Refuses with all that stands in the way. */

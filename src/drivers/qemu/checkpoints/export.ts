@@ -12,6 +12,7 @@ import type { QemuContext } from "../context.ts";
 import { copyBootFiles } from "../copies/boot_copy.ts";
 import { writeExportRecord } from "../copies/export_record.ts";
 import type { VmRecords } from "../records.ts";
+import { refuseTpm } from "../tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { type DiskFile, disksOf, memoryFile, refuseIncomplete, runQemuImg, snapshotAtRest } from "./files.ts";
 import { type CheckpointRecord, findRecord, readBook } from "./records.ts";
@@ -31,6 +32,7 @@ export async function exportCheckpoint(
   await records.get(vm);
   await using _lock = await takeVmLock(context, vm, "checkpointing", "idle");
   const record = await records.get(vm);
+  refuseTpm(record, "export a checkpoint of");
   const checkpoint = findRecord(await readBook(context, vm), vm, id);
   await refuseIncomplete(context, vm, checkpoint);
   if (await files.stat(target) !== undefined) {

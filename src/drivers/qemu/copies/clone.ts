@@ -8,6 +8,8 @@ import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { bringIntoBeing, newRecord } from "../creation.ts";
 import { afterNextStart, type VmRecord, type VmRecords } from "../records.ts";
+import { observe } from "../observe.ts";
+import { copyTpm, refuseBusyTpm } from "../tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { copyDisks } from "./disk_copy.ts";
 
@@ -23,6 +25,7 @@ export async function cloneVm(
   await using _lock = await takeVmLock(context, source, "copying", "idle");
   const record = await records.get(source);
   refuseAdopted(record, "clone");
+  if (record.tpm) refuseBusyTpm(record, await observe(context, record, scope.signal));
   const id = newVmId();
   let disks: DiskMoment | undefined;
   await bringIntoBeing(context, records, id, async (folder) => {
@@ -30,6 +33,7 @@ export async function cloneVm(
     const { copies, moment } = await copyDisks(context, record, targetOf, "leaning", scope);
     disks = moment;
     await copyOwnBootFiles(context, record, folder);
+    await copyTpm(context, record, folder);
     return cloneRecord(context, record, id, name, copies.length > 0);
   }, scope);
   return { id, ...(disks === undefined ? {} : { disks }) };
@@ -52,7 +56,7 @@ function cloneRecord(
   hasDisk: boolean,
 ): VmRecord {
   const { version } = context;
-  const { image, memory_mb, cpus, machine, boot, data_disk, firmware, iso, network, template } =
+  const { image, memory_mb, cpus, machine, boot, data_disk, firmware, iso, network, shares, tpm, template } =
     afterNextStart(source);
   return {
     ...newRecord(context, id, name),
@@ -66,6 +70,8 @@ function cloneRecord(
     ...(firmware === undefined ? {} : { firmware }),
     ...(iso === undefined ? {} : { iso }),
     ...(network === undefined ? {} : { network }),
+    ...(shares === undefined ? {} : { shares }),
+    ...(tpm === undefined ? {} : { tpm }),
     // Its disk hangs on the template's, which must stay as long as the clone.
     ...(template === undefined || !hasDisk ? {} : { template }),
   };

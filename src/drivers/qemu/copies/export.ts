@@ -8,6 +8,7 @@ import type { CallScope } from "../../driver.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { afterNextStart, type VmRecords } from "../records.ts";
+import { refuseTpm } from "../tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { copyBootFiles } from "./boot_copy.ts";
 import { copyDisks } from "./disk_copy.ts";
@@ -33,6 +34,7 @@ export async function exportVm(
   await using _lock = await takeVmLock(context, id, "copying", "idle");
   const record = afterNextStart(await records.get(id));
   refuseAdopted(record, "export");
+  refuseTpm(record, "export");
   await refuseTakenFolder(context, target);
   await removeBrokenOff(context, id);
   const parent = folderOf(target);
@@ -50,6 +52,9 @@ export async function exportVm(
   const { boot } = await copyBootFiles(context, record, passing);
   if (record.iso !== undefined) {
     scope.warn?.(`The disc "${record.iso}" stays where it is: an export holds no discs`);
+  }
+  for (const { host } of record.shares ?? []) {
+    scope.warn?.(`The shared folder "${host}" stays where it is: an export holds no shared folders`);
   }
   const disks = copies.map(({ node, target: path }) => ({
     node,

@@ -25,10 +25,11 @@ export async function findTemplate(
   spec: SandboxSpec,
   scope: CallScope,
 ): Promise<FoundTemplate | undefined> {
-  if (!isPlain(spec)) return undefined;
   const { image: name, memory_mb, cpus } = spec;
+  if (!isPlain(spec) && spec.shares === undefined) return undefined;
   const size = { memory_mb, cpus };
   if (await context.host.files.stat(templatesFolder(context, name)) === undefined) return undefined;
+  if (spec.shares !== undefined) return refuse(name, SHARES_NEED_A_BOOT, scope);
   const image = await getImage(context, name);
   const first = await choose(context, image, size, scope);
   if (first.kind === "fits") return first;
@@ -42,6 +43,8 @@ export async function findTemplate(
   const second = await choose(context, image, size, scope);
   return second.kind === "fits" ? second : refuse(name, second.reason, scope);
 }
+
+const SHARES_NEED_A_BOOT = "a folder cannot be shared with a clone, whose memory no other program may write";
 
 /** What a template decides for all its clones, and what each of them may have for itself. */
 const PLAIN_FIELDS: ReadonlySet<string> = new Set([

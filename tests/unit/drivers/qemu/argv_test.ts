@@ -99,3 +99,36 @@ Deno.test("no name can make a process look like another VM's", () => {
   const words = ["/opt/my qemu/qemu-system-x86_64", ...machineArguments({ ...PLAN, name })].join(" ");
   assert.equal(readIdentity(words), `vm-${PLAN.uuid}`);
 });
+
+Deno.test("a shared folder goes in by both ways, and its memory is one that others can reach", () => {
+  const folder = "/a,b";
+  const share = { tag: "hvlab-share-0", socket: "/run/x/share-0", folder, read_only: true };
+  const argv = machineArguments({ ...PLAN, shares: [share] });
+  assert.deepEqual(valuesOf(argv, "-object")[0], "memory-backend-memfd,id=ram,size=256M,share=on");
+  assert.ok(valuesOf(argv, "-chardev").includes("socket,id=hvlab-share-0,path=/run/x/share-0"));
+  const [ninep = ""] = valuesOf(argv, "-fsdev");
+  assert.deepEqual(readOptions(ninep), [
+    "local",
+    "id=hvlab-share-0-9p",
+    `path=${folder}`,
+    "security_model=none",
+    "readonly=on",
+  ]);
+  const devices = valuesOf(argv, "-device");
+  assert.ok(devices.includes("vhost-user-fs-pci,chardev=hvlab-share-0,tag=hvlab-share-0"));
+  assert.ok(devices.includes("virtio-9p-pci,fsdev=hvlab-share-0-9p,mount_tag=hvlab-share-0"));
+});
+
+Deno.test("with 9p alone a machine's memory stays its own", () => {
+  const argv = machineArguments({ ...PLAN, shares: [{ tag: "t", folder: "/a", read_only: false }] });
+  assert.deepEqual(valuesOf(argv, "-object")[0], "memory-backend-ram,id=ram,size=256M");
+  assert.ok(!valuesOf(argv, "-fsdev")[0]?.includes("readonly"));
+  assert.ok(!argv.some((word) => word.includes("vhost-user")));
+});
+
+Deno.test("a TPM is reached by the socket of its program", () => {
+  const argv = machineArguments({ ...PLAN, tpm: "/run/x/tpm" });
+  assert.ok(valuesOf(argv, "-chardev").includes("socket,id=tpm,path=/run/x/tpm"));
+  assert.deepEqual(valuesOf(argv, "-tpmdev"), ["emulator,id=tpm-0,chardev=tpm"]);
+  assert.ok(valuesOf(argv, "-device").includes("tpm-tis,tpmdev=tpm-0"));
+});

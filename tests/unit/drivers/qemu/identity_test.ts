@@ -86,7 +86,7 @@ Deno.test("a living process whose socket is gone is unknown with the reason, nev
     assert.match(reason ?? "", /socket is gone.*process 77/);
   }));
 
-Deno.test("a process that has just been started is starting", () =>
+Deno.test("a process that has just been started is starting, unless its folder is gone", () =>
   withQemu(async (bench) => {
     const record = await bench.addVm();
     const started = new Date(bench.host.clock.now() - 1000).toString().replace(
@@ -94,7 +94,10 @@ Deno.test("a process that has just been started is starting", () =>
       "$1 $3 $2",
     );
     bench.host.processes.table.push(processOf(bench.context, VM_ID, { started }));
+    await Deno.mkdir(record.runtime, { recursive: true });
     assert.equal((await observe(bench.context, record, bench.scope.signal)).state, "starting");
+    await Deno.remove(record.runtime);
+    assert.equal((await observe(bench.context, record, bench.scope.signal)).state, "unknown");
   }));
 
 Deno.test("a busy monitor is busy, not dead", () =>

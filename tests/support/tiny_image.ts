@@ -27,7 +27,8 @@ export function canRunGuests(): boolean {
   return findTinyImage() !== undefined && hasProgram("qemu-system-x86_64") && hasProgram("qemu-img");
 }
 
-function hasProgram(name: string): boolean {
+/** Whether a program of this name is on PATH. */
+export function hasProgram(name: string): boolean {
   return (Deno.env.get("PATH") ?? "").split(":").some((folder) => {
     try {
       return Deno.statSync(`${folder}/${name}`).isFile;

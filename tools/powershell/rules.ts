@@ -58,7 +58,7 @@ const STATICS: Readonly<Record<string, readonly string[]>> = {
   ],
   "IO.Stream": ["Synchronized"],
   "IO.StreamReader": ["new"],
-  "Management.Automation.Runspaces.RunspaceFactory": ["CreateRunspacePool"],
+  "Management.Automation.Runspaces.RunspaceFactory": ["CreateRunspace"],
   "PowerShell": ["Create"],
   "regex": ["Replace"],
   "scriptblock": ["Create"],

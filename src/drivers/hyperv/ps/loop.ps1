@@ -1,4 +1,4 @@
-# The loop of the sidecar. Requests come as lines of JSON; each runs in a runspace of the pool and answers with frames:
+# The loop of the sidecar. Requests come as lines of JSON; each runs in a runspace of its own time and answers with frames:
 # a line that begins with the mark and the request's id. Whatever else stands on standard output is not ours.
 param($reader)
 
@@ -39,6 +39,40 @@ function ConvertTo-Argument($value) {
     $value
 }
 
+# A runspace that nobody uses. One whose call has replied is about to be free, and is waited for: another one would have to load
+# the module first. Nothing when all are busy and there may be no more.
+function Get-IdleRunspace {
+    foreach ($id in @($open.Keys)) {
+        if ($shared.Replied.ContainsKey($id)) { [void] $open[$id].Handle.AsyncWaitHandle.WaitOne(1000) }
+    }
+    Update-Requests
+    $busy = @($open.Values | ForEach-Object { $_.Shell.Runspace })
+    foreach ($one in $runspaces) {
+        if ($busy -contains $one) { continue }
+        for ($look = 0; $look -lt 100 -and [string] $one.RunspaceAvailability -ne 'Available'; $look++) { Start-Sleep -Milliseconds 1 }
+        if ([string] $one.RunspaceAvailability -eq 'Available') { return $one }
+    }
+    if ($runspaces.Count -ge [int] $hello.workers) { return }
+    $new = [Management.Automation.Runspaces.RunspaceFactory]::CreateRunspace()
+    $new.Open()
+    [void] $runspaces.Add($new)
+    $new
+}
+
+# Begins what waits for a runspace, oldest first.
+function Start-Waiting {
+    while ($waiting.Count) {
+        $runspace = Get-IdleRunspace
+        if (-not $runspace) { return }
+        $next = $waiting[0]
+        $waiting.RemoveAt(0)
+        $shell = [PowerShell]::Create()
+        $shell.Runspace = $runspace
+        [void] $shell.AddScript($hello.worker).AddArgument($shared).AddArgument($next.Id).AddArgument($next.Function).AddArgument($next.Arguments)
+        $open[$next.Id] = @{ Shell = $shell; Handle = $shell.BeginInvoke(); Stopping = $false }
+    }
+}
+
 function Start-Request($request) {
     $id = [string] $request.id
     $function = $operations[[string] $request.call]
@@ -48,10 +82,19 @@ function Start-Request($request) {
     }
     $arguments = @{}
     foreach ($property in $request.arguments.PSObject.Properties) { $arguments[$property.Name] = ConvertTo-Argument $property.Value }
-    $shell = [PowerShell]::Create()
-    $shell.RunspacePool = $pool
-    [void] $shell.AddScript($hello.worker).AddArgument($shared).AddArgument($id).AddArgument($function).AddArgument($arguments)
-    $open[$id] = @{ Shell = $shell; Handle = $shell.BeginInvoke(); Stopping = $false }
+    [void] $waiting.Add(@{ Id = $id; Function = $function; Arguments = $arguments })
+}
+
+# Stops a call; one that waits is taken out of the line.
+function Stop-Request([string] $id) {
+    foreach ($one in @($waiting | Where-Object { $_.Id -eq $id })) {
+        $waiting.Remove($one)
+        Write-Frame $id @{ kind = 'stopped'; reason = '' }
+    }
+    $call = $open[$id]
+    if (-not $call -or $call.Stopping) { return }
+    $call.Stopping = $true
+    [void] $call.Shell.BeginStop($null, $null)
 }
 
 # Forwards progress, and clears away what has ended. A call that ended without a reply was stopped.
@@ -69,6 +112,7 @@ function Update-Requests {
             Write-Frame $id @{ kind = 'stopped'; reason = $(if ($reason) { $reason.Message } else { '' }) }
         }
         $shared.Replied.Remove($id)
+        # The runspace is kept for the next call.
         $call.Shell.Dispose()
         $open.Remove($id)
     }
@@ -77,13 +121,13 @@ function Update-Requests {
 $operations = @{}
 foreach ($property in $hello.operations.PSObject.Properties) { $operations[$property.Name] = $property.Value }
 $open = @{}
-$pool = [Management.Automation.Runspaces.RunspaceFactory]::CreateRunspacePool(1, [int] $hello.workers)
-$pool.Open()
+$waiting = New-Object Collections.ArrayList
+$runspaces = New-Object Collections.ArrayList
 Write-Frame ([string] $hello.id) @{ kind = 'result'; value = @{ process = $PID; version = $PSVersionTable.PSVersion.ToString() } }
 
 $line = $reader.ReadLineAsync()
 while ($true) {
-    if ($open.Count -eq 0) { [void] $line.Wait() } else { [void] $line.Wait(30) }
+    if ($open.Count -eq 0 -and $waiting.Count -eq 0) { [void] $line.Wait() } else { [void] $line.Wait(30) }
     if ($line.IsCompleted) {
         $text = $line.Result
         # The end of our input: whoever started us has gone.
@@ -92,15 +136,12 @@ while ($true) {
         if ($text) {
             $request = ConvertFrom-Json -InputObject $text
             if ($request.PSObject.Properties['cancel']) {
-                $call = $open[[string] $request.cancel]
-                if ($call -and -not $call.Stopping) {
-                    $call.Stopping = $true
-                    [void] $call.Shell.BeginStop($null, $null)
-                }
+                Stop-Request ([string] $request.cancel)
             }
             else { Start-Request $request }
         }
     }
     Update-Requests
+    Start-Waiting
 }
 [Environment]::Exit(0)

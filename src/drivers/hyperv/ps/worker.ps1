@@ -1,4 +1,4 @@
-# Runs one operation in a runspace of the pool. The first one in a runspace loads the library and the module before it says
+# Runs one operation in one of the runspaces. The first one in a runspace loads the library and the module before it says
 # that it begins, so that loading is not counted as the operation's time.
 param($shared, [string] $id, [string] $function, [hashtable] $arguments)
 

@@ -28,7 +28,7 @@ const SHOWN_CHARACTERS = 30_000;
 const PARALLEL: ReadonlySet<string> = new Set(["unit", "tools"]);
 
 /** A folder of tests that takes longer than this hangs. */
-const TEST_LIMIT_MS = 10 * 60_000;
+const TEST_LIMIT_MS = 20 * 60_000;
 
 const CHECKS: readonly Stage[] = [
   check("format", ["fmt", "--check", "--quiet"]),

@@ -10,6 +10,7 @@ set -eu
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd -P)
 log=$root/dist/setup.log
+powershell_version=7.6.9
 deno_version=$(sed -n 's/.*"deno": "\([^"]*\)".*/\1/p' "$root/npm/package.json")
 mkdir -p "$root/dist"
 : >"$log"
@@ -114,6 +115,19 @@ install_suites() {
     fi
 }
 
+# Installs PowerShell for the tests of the Hyper-V driver, where .NET's SDK is; without it those tests are skipped.
+install_powershell() {
+    command -v pwsh >/dev/null 2>&1 && return
+    [ ! -x "$HOME/.dotnet/tools/pwsh" ] || return 0
+    if ! command -v dotnet >/dev/null 2>&1; then
+        say "no .NET SDK, so no PowerShell: the tests of the Hyper-V driver are skipped"
+        return
+    fi
+    say "dotnet tool install --global PowerShell --version $powershell_version"
+    quietly dotnet tool install --global PowerShell --version "$powershell_version" ||
+        say "PowerShell could not be installed; the tests of the Hyper-V driver are skipped (dist/setup.log says why)"
+}
+
 fetch_modules() {
     (cd "$root" && quietly deno install --frozen) || fail "the npm packages in deno.lock could not be fetched"
 }
@@ -131,6 +145,7 @@ unset RUST_BACKTRACE
 say "installs what is missing: packages of QEMU and small programs (as root), Deno $deno_version and npm packages"
 install_packages
 install_deno
+install_powershell
 fetch_modules
 [ "${1:-}" != suites ] || install_suites
 say "building the image 'tiny' in dist/tiny (about half a minute the first time)"

@@ -95,7 +95,12 @@ export function storeFailure(error: unknown, action: string, path: string): HvEr
         ...details,
         hint: "Start hvlab with its own launcher, which grants what it needs",
       });
-    case "io":
+    case "io": // what a full disk often looks like, since SQLite's companion files cannot grow
+      return new HvError("hv.io", `${start}: ${text}`, {
+        ...details,
+        hint:
+          "Check the free space of the disk and the rights of the folder; `hvlab vm orphans` shows leftovers",
+      });
     case "other":
       return new HvError("hv.io", `${start}: ${text}`, details);
   }

@@ -24,6 +24,17 @@ export class Pipeline implements Dispatcher {
   }
 
   async call(request: CallRequest, surroundings: CallSurroundings): Promise<CallAnswer> {
+    try {
+      const answer = await this.#run(request, surroundings);
+      if (answer.kind === "done") answer.warnings.push(...this.#session.takeStoreWarnings());
+      return answer;
+    } catch (error) {
+      const warnings = error instanceof HvError ? this.#session.takeStoreWarnings() : [];
+      throw error instanceof HvError && warnings.length > 0 ? error.withContext({ warnings }) : error;
+    }
+  }
+
+  async #run(request: CallRequest, surroundings: CallSurroundings): Promise<CallAnswer> {
     const tool = await this.#session.catalogue.load(request.tool);
     const prepared = tool.prepare(request.args);
     await this.#makeReady(tool, surroundings.signal);

@@ -41,6 +41,8 @@ export class Session implements AsyncDisposable {
   readonly #openDriver: typeof openDriver;
   readonly #keeper: KeeperCaller | undefined;
   #store: Promise<Store> | undefined;
+  #openedStore: Store | undefined;
+  #toldWarnings = 0;
   #history: Promise<ReadOnlyStore | undefined> | undefined;
   #driver: Promise<Driver> | undefined;
   /** Recorded calls whose work has not ended; some have been answered already. */
@@ -66,6 +68,13 @@ export class Session implements AsyncDisposable {
       throw error;
     });
     return this.#store;
+  }
+
+  /** What the store wants the user to be told, such as that a damaged one was moved aside; each sentence once. */
+  takeStoreWarnings(): string[] {
+    const fresh = this.#openedStore?.warnings.slice(this.#toldWarnings) ?? [];
+    this.#toldWarnings += fresh.length;
+    return fresh;
   }
 
   /** What the store holds, without making one; `undefined` when there is none yet. Opened once, when there is one. */
@@ -140,7 +149,7 @@ export class Session implements AsyncDisposable {
   async #openStore(): Promise<Store> {
     const { openStore } = await import("../state/store.ts");
     try {
-      return await openStore(this.host, this.state);
+      return this.#openedStore = await openStore(this.host, this.state);
     } catch (error) {
       if (error instanceof HvError) throw error.withContext({ state: this.state.root });
       throw error;

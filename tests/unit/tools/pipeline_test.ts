@@ -193,6 +193,31 @@ Deno.test("without a store a change is refused, except one that frees something"
   });
 });
 
+Deno.test("a damaged database is told in one answer, whether the call succeeds or fails", async () => {
+  for (const fails of [false, true]) {
+    await using lab = await open();
+    await Deno.mkdir(`${lab.root}/state`);
+    await Deno.writeTextFile(`${lab.root}/state/hvlab.db`, "this is no database\n".repeat(500));
+    const create = (name: string, image: string) =>
+      lab.pipeline.call({ tool: "vm_create", args: { name, image } }, {
+        signal: AbortSignal.timeout(10_000),
+        progress: () => {},
+      });
+    if (fails) {
+      const { context } = await lab.failure("vm_create", { name: "web", image: "nothing" });
+      assert.ok(Array.isArray(context.warnings) && context.warnings.length === 1);
+      assert.match(String(context.warnings[0]), /was damaged .* was moved to/);
+    } else {
+      const answer = await create("web", "tiny");
+      assert.ok(answer.kind === "done" && answer.warnings.length === 1);
+      assert.match(answer.warnings[0] ?? "", /was damaged .* was moved to/);
+    }
+    const next = await create("db", "tiny");
+    assert.ok(next.kind === "done");
+    assert.deepEqual(next.warnings, []);
+  }
+});
+
 Deno.test("a driver without a feature is named together with what it has", async () => {
   const driver = new MemoryDriver({ features: ["vms"] });
   await using lab = await Lab.open({ openDriver: () => Promise.resolve(driver), image: "tiny" });

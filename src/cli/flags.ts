@@ -25,7 +25,7 @@ const TAKEN: ReadonlySet<string> = new Set(GLOBAL_FLAGS.map(({ name }) => name))
 export function flagsOf(tool: Tool): Flag[] {
   const fields = tool.fields();
   const full = new Set(fields.map(({ name }) => kebab(name)));
-  const own = fields.map((field) => flagOfField(field, full));
+  const own = fields.map((field) => flagOfField(field, full, tool.help.get(field.name)));
   const taken = new Set(own.flatMap(({ names }) => names));
   return [...own, ...pipelineFlags(tool).filter(({ names }) => !names.some((name) => taken.has(name)))];
 }
@@ -44,7 +44,7 @@ export function placeholderOf({ name, type, unit, choices }: Field): string {
   return name.toUpperCase();
 }
 
-function flagOfField(field: Field, full: ReadonlySet<string>): Flag {
+function flagOfField(field: Field, full: ReadonlySet<string>, help: string | undefined): Flag {
   const name = kebab(field.name);
   const short = field.unit === undefined ? undefined : kebab(field.name.slice(0, -field.unit.length - 1));
   const hasShort = short !== undefined && short !== "" && !full.has(short) && !TAKEN.has(short);
@@ -52,7 +52,7 @@ function flagOfField(field: Field, full: ReadonlySet<string>): Flag {
     names: hasShort ? [short, name] : [name],
     field,
     placeholder: field.type === "boolean" ? undefined : placeholderOf(field),
-    description: field.description,
+    description: help ?? field.description,
   };
 }
 

@@ -3,7 +3,7 @@
 import { VERSION } from "../base/version.ts";
 import type { ToolClass } from "../contract/tool_class.ts";
 import { visibleText } from "../base/visible_text.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Family, Tool } from "../tools/tool.ts";
 import { inColumns } from "./columns.ts";
 import { commandOf, nounOf } from "./commands.ts";
 import { type Flag, flagsOf } from "./flags.ts";
@@ -27,17 +27,33 @@ const CLASS_WORDS: Record<ToolClass, string> = {
   X: "runs something inside a guest",
 };
 
+const READING_ORDER: readonly Family[] = ["vm", "sandbox", "checkpoint", "guest", "image", "dump"];
+
 /** `hvlab --help`. */
 export function overviewHelp(tools: readonly Tool[]): string {
   const shown = tools.filter(({ name }) => name !== "plan");
+  const isMeta = ({ family }: Tool): boolean => family === "meta";
   return [
     `hvlab ${VERSION}: test virtual machines and crash dumps, from the shell and over MCP`,
     section("Usage", [["hvlab NOUN VERB [ARGUMENT...] [--flag value...] [-- PROGRAM ARGUMENT...]"]]),
-    section("Commands", shown.map(commandRow)),
+    section("Commands", inReadingOrder(shown.filter((tool) => !isMeta(tool))).map(commandRow)),
+    ...(shown.some(isMeta)
+      ? [section("About hvlab, and for agents", shown.filter(isMeta).map(commandRow))]
+      : []),
     section("More", OWN_COMMAND_ROWS),
+    section("Classes", Object.entries(CLASS_WORDS)),
     section("Global flags", globalRows()),
     "A command's own page: hvlab NOUN VERB --help",
   ].join("\n\n");
+}
+
+/** What most people come for stands first; the other families follow in the catalogue's order. */
+function inReadingOrder(tools: readonly Tool[]): Tool[] {
+  const placeOf = ({ family }: Tool): number => {
+    const place = READING_ORDER.indexOf(family);
+    return place < 0 ? READING_ORDER.length : place;
+  };
+  return [...tools].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** `hvlab vm --help`. */
@@ -76,8 +92,8 @@ function commandRow(tool: Tool): string[] {
   return [commandOf(tool.name), tool.class, tool.summary];
 }
 
-function argumentRow(tool: Tool, { field, names: [name] }: Flag): string[] {
-  const notes = [field.description, ...notesOf(field)];
+function argumentRow(tool: Tool, { field, names: [name], description }: Flag): string[] {
+  const notes = [description, ...notesOf(field)];
   if (field.name === tool.rest) {
     return ["-- PROGRAM [ARGUMENT...]", "What to run, byte for byte; no shell reads it"];
   }

@@ -4,12 +4,32 @@ import { HvError } from "../base/errors.ts";
 import type { Catalogue } from "../tools/dispatch.ts";
 import { commandsUnder, findCommand, nounOf, OWN_COMMANDS } from "./commands.ts";
 import { nounHelp, overviewHelp, OWN_COMMAND_ROWS, toolHelp } from "./help.ts";
+import { FAMILIES } from "../tools/tool.ts";
 import type { Screen } from "./screen.ts";
 import type { Token } from "./tokens.ts";
 
 /** Words in front of the command that the page is about. */
 const SKIPPED: ReadonlySet<string> = new Set(["help", "plan"]);
 const MISSING_COMMAND = 2;
+
+/** What the pages of commands that are not tools say below their usage. */
+const MORE_OF_PAGE: Readonly<Record<string, readonly string[]>> = {
+  plan: [
+    "Examples:",
+    "  hvlab plan vm delete web",
+    "  hvlab vm delete web --confirm PLAN_ID:DIGEST",
+    "",
+    'The answer\'s "confirm" is the token: it holds once, for 5 minutes, and for exactly that call.',
+  ],
+  mcp: [
+    "Flags:",
+    `  --toolsets A,B  Tools to list: ${[...FAMILIES, "all", "default"].join(", ")}`,
+    "  --read-only     List and run only tools of class R",
+    "",
+    "Example:",
+    "  hvlab mcp --toolsets default,checkpoint",
+  ],
+};
 
 /**
  * Shows a page and answers the exit code: 0, or that of a wrong command line when nothing was asked for at all.
@@ -57,7 +77,8 @@ async function pageFor(tokens: readonly Token[], catalogue: Catalogue): Promise<
 function ownPage(command: string): string {
   const row = OWN_COMMAND_ROWS.find(([written]) => nounOf(written.replaceAll(" ", "_")) === command);
   const [written = command, summary = ""] = row ?? [];
-  return `${summary}\n\nUsage:\n  hvlab ${written}${
-    command === "mcp" ? " [--toolsets A,B] [--read-only]" : ""
-  }`;
+  const flags = command === "mcp" ? " [--toolsets A,B] [--read-only]" : "";
+  const page = `${summary}\n\nUsage:\n  hvlab ${written}${flags}`;
+  const more = MORE_OF_PAGE[command];
+  return more === undefined ? page : `${page}\n\n${more.join("\n")}`;
 }

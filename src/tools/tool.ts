@@ -100,6 +100,10 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   rest?: keyof S & string;
   /** Fields that MCP's default list leaves out to stay short; `tools_search` shows them, and every call takes them. */
   unlisted?: readonly (keyof S & string)[];
+  /** What fields mean, for help and the reference; in the schema it would cost every MCP host's model tokens. */
+  help?: Partial<Readonly<Record<keyof S & string, string>>>;
+  /** The columns that a person sees of its list, in order; all fields when left out. `--json` gives all. */
+  columns?: readonly string[];
   output: O;
   uses?: readonly U[];
   feature?: Feature;
@@ -152,6 +156,10 @@ export interface Tool {
   readonly rest: string | undefined;
   /** Fields that MCP's default list leaves out. */
   readonly unlisted: readonly string[];
+  /** What fields mean to a person, by name; a field that is not in it may have a description in its schema. */
+  readonly help: ReadonlyMap<string, string>;
+  /** The columns that a person sees of its list; all fields when `undefined`. */
+  readonly columns: readonly string[] | undefined;
   readonly uses: readonly (keyof Provided)[];
   readonly feature: Feature | undefined;
   readonly without: readonly PermissionKind[];
@@ -196,6 +204,12 @@ export function defineTool<
     positional: definition.positional ?? [],
     rest: definition.rest,
     unlisted: definition.unlisted ?? [],
+    help: new Map(
+      Object.entries<string | undefined>(definition.help ?? {}).flatMap(([name, text]) =>
+        text === undefined ? [] : [[name, text] as const]
+      ),
+    ),
+    columns: definition.columns,
     uses: definition.uses ?? [],
     feature: definition.feature,
     without: definition.without ?? [],

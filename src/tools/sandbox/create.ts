@@ -6,6 +6,7 @@ import { ShareWord } from "../../contract/share.ts";
 import { Vm } from "../../contract/vm.ts";
 import { makeSandbox } from "../../flows/make_sandbox.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
+import { SANDBOX_HELP } from "../machine_help.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a disposable VM whose guest answers; it lives until its lease ends or it is destroyed. */
@@ -29,6 +30,10 @@ export default defineTool({
   },
   positional: ["image"],
   unlisted: ["kernel", "initrd", "append", "modules", "share", "fresh_identity"],
+  help: {
+    ...SANDBOX_HELP,
+    name: "Name of the sandbox; without it one is made from the image's",
+  },
   output: Vm,
   uses: ["driver"],
   opens: ({ share }) => share.map((word) => readShare(word).host),

@@ -11,6 +11,7 @@ import { makeSandbox, removeSandbox } from "../../flows/make_sandbox.ts";
 import { openChannel } from "../../flows/open_channel.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
+import { SANDBOX_HELP } from "../machine_help.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a sandbox, runs one program in it, and removes it again unless `keep` is given. */
@@ -40,6 +41,15 @@ export default defineTool({
   positional: ["image"],
   unlisted: ["initrd", "modules", "share", "fresh_identity"],
   rest: "argv",
+  help: {
+    ...SANDBOX_HELP,
+    argv: "What to run",
+    env: "Variable of the program's environment, written NAME=VALUE",
+    cwd: "Folder of the guest in which the program runs",
+    copy: "Copy this file into the guest first, written HOST:GUEST",
+    keep: "Leave the sandbox running afterwards, until its lease ends",
+    bisect: "Exit codes for git bisect run: 0 stays, 125 is hvlab's own failure, all others are 1",
+  },
   output: z.extend(ExecResult, { sandbox: z.optional(Vm) }),
   uses: ["driver"],
   opens: ({ share }) => share.map((word) => readShare(word).host),

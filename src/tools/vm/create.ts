@@ -8,6 +8,7 @@ import { readKernelWish } from "../../flows/kernel_wish.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { needFeature, readHardwareWish } from "../../flows/machine_wish.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
+import { KERNEL_HELP, SHARE_HELP, SIZE_HELP } from "../machine_help.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a lasting VM from an image, a blank disk with a disc, or a kernel; it is off until it is started. */
@@ -51,6 +52,23 @@ export default defineTool({
     "share",
     "tpm",
   ],
+  help: {
+    name: "Name of the new VM",
+    image: "Image that its disk starts from; see hvlab image list",
+    full_copy: "Copy the whole image, so that the VM does not need it later",
+    disk_size_mb: "Give it a new blank disk of this size",
+    iso: "Disc that is in its drive, an ISO file of the host",
+    disk: "Disk file of the host that it uses as it is (Hyper-V only)",
+    parent_disk: "Make a disk that keeps only what differs from this disk file (Hyper-V only)",
+    switch: "Virtual switch that its network card is connected to (Hyper-V only)",
+    firmware: "What it boots with",
+    generation: "Generation of Hyper-V's virtual hardware: 1 boots by BIOS, 2 by UEFI",
+    network: "Give it a network card",
+    tpm: "Give it a TPM 2.0",
+    ...SIZE_HELP,
+    ...KERNEL_HELP,
+    ...SHARE_HELP,
+  },
   output: Vm,
   uses: ["driver"],
   opens: ({ share }) => share.map((word) => readShare(word).host),

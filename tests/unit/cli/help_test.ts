@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { VERSION } from "../../../src/base/version.ts";
 import { flagsOf } from "../../../src/cli/flags.ts";
 import { GLOBAL_FLAGS } from "../../../src/cli/globals.ts";
+import { inputJsonSchema } from "../../../src/tools/json_schema.ts";
 import { catalogue } from "../../../src/tools/table.ts";
 import { runCommandLine } from "../../support/command_line.ts";
 
@@ -55,6 +56,16 @@ Deno.test("every tool's flags are spelled in one way, differ from each other, an
     assert.deepEqual(names.filter((name) => global.has(name)), [], tool.name);
   }
 });
+
+for (const name of ["vm_create", "sandbox_create", "sandbox_run"]) {
+  Deno.test(`every flag of ${name} says what it means, and MCP's schema stays as short as before`, async () => {
+    const tool = await catalogue.load(name);
+    const silent = flagsOf(tool).filter(({ description }) => (description ?? "") === "");
+    assert.deepEqual(silent.map(({ names }) => names[0]), []);
+    const schema = JSON.stringify(inputJsonSchema(tool));
+    assert.deepEqual([...tool.help.values()].filter((text) => schema.includes(text)), []);
+  });
+}
 
 Deno.test("every tool's positional and rest arguments are fields, and only the last takes a list", async () => {
   for (const tool of await catalogue.loadAll()) {

@@ -88,7 +88,7 @@ async function finish(
       await screen.warn("The record of the earlier call holds only part of its output");
     }
   } else {
-    const text = (): string => tool.render(result) ?? renderObject(result);
+    const text = (): string => tool.render(result) ?? renderObject(result, tool.columns);
     await screen.answer(withWarnings(result, warnings), text);
   }
   return { tool, data: result };

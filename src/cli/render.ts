@@ -11,12 +11,15 @@ const SMALL_BYTES = 1024;
 
 /**
  * An object as aligned `key: value` lines; a list of objects as a table under its plural. Sizes and durations are
- * shown with their units. Control characters in texts are made visible.
+ * shown with their units. Control characters in texts are made visible. `columns` choose and order those of the table
+ * that is the whole answer.
  */
-export function renderObject(result: JsonObject): string {
+export function renderObject(result: JsonObject, columns?: readonly string[]): string {
   const entries = Object.entries(result);
   const [only] = entries;
-  if (entries.length === 1 && only !== undefined && isTable(only[1])) return renderTable(only[0], only[1]);
+  if (entries.length === 1 && only !== undefined && isTable(only[1])) {
+    return renderTable(only[0], only[1], columns);
+  }
   const lines: string[][] = [];
   const blocks: string[] = [];
   for (const [key, value] of entries) {
@@ -28,10 +31,18 @@ export function renderObject(result: JsonObject): string {
   return [...(lines.length === 0 ? [] : [inColumns(lines)]), ...blocks].join("\n");
 }
 
-/** A list of objects as a table; the columns are the fields in the order in which they first appear. */
-export function renderTable(plural: string, rows: readonly JsonObject[]): string {
+/**
+ * A list of objects as a table. The columns are the chosen ones that any row has, or all fields in the order in which
+ * they first appear.
+ */
+export function renderTable(
+  plural: string,
+  rows: readonly JsonObject[],
+  chosen?: readonly string[],
+): string {
   if (rows.length === 0) return `No ${plural.replaceAll("_", " ")}`;
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const present = new Set(rows.flatMap((row) => Object.keys(row)));
+  const columns = chosen?.filter((column) => present.has(column)) ?? [...present];
   return inColumns([
     columns.map((column) => labelOf(column).toUpperCase()),
     ...rows.map((row) => columns.map((column) => shortText(column, row[column]))),

@@ -11,6 +11,7 @@ export default defineTool({
   summary: "List operations, newest first",
   input: { with_state: z.optional(OperationState), limit: z._default(ListLimit, 20) },
   output: z.object({ operations: z.array(Operation) }),
+  columns: ["state", "tool", "target", "started_at", "ended_at", "op"],
   uses: ["history"],
   handle: async ({ with_state: state, limit }, { history }) => ({
     operations: await history?.operations.list({ limit, ...(state === undefined ? {} : { state }) }) ?? [],

@@ -1,3 +1,4 @@
+import { formatBytes } from "../../base/units.ts";
 import { Plan } from "../../contract/plan.ts";
 import { defineTool } from "../tool.ts";
 import { DELEGATED_INPUT } from "./delegate.ts";
@@ -17,7 +18,7 @@ export default defineTool({
       preview.summary,
       ...preview.losses.map(({ what, path, size_bytes }) =>
         `  ${what}${path === undefined ? "" : `  ${path}`}${
-          size_bytes === undefined ? "" : `  ${size_bytes} bytes`
+          size_bytes === undefined ? "" : `  ${formatBytes(size_bytes)}`
         }`
       ),
       `plan_id: ${plan_id}`,

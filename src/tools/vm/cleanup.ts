@@ -34,4 +34,5 @@ export default defineTool({
     }
     return { removed };
   },
+  render: ({ removed }) => removed.length === 0 ? "Nothing was removed" : undefined,
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { displayWidth, inColumns } from "../../../src/cli/columns.ts";
 import { renderObject } from "../../../src/cli/render.ts";
+import { catalogue } from "../../../src/tools/table.ts";
 
 Deno.test("displayWidth counts wide and combining characters as a terminal does", () => {
   assert.equal(displayWidth("abc"), 3);
@@ -65,4 +66,38 @@ Deno.test("renderObject lets no text of others act on the terminal or break its 
     renderObject({ name: "a\x1b[2J\nb", "k\x07": "v", list: ["\x9b"] }),
     ["name:   a\\x1b[2J\\x0ab", "k\\x07:  v", "list:   \\x9b"].join("\n"),
   );
+});
+
+Deno.test("renderObject shows the chosen columns in their order, without those that no row has", () => {
+  const result = { vms: [{ id: "1", name: "web", state: "off" }, { id: "2", name: "db", state: "running" }] };
+  assert.equal(
+    renderObject(result, ["name", "state", "state_reason", "id"]),
+    "NAME  STATE    ID\nweb   off      1\ndb    running  2",
+  );
+  assert.equal(renderObject({ vms: [] }, ["name"]), "No vms");
+});
+
+Deno.test("people see an operation's outcome and not its result", async () => {
+  const tool = await catalogue.load("op_list");
+  const operation = {
+    op: "op-1",
+    tool: "vm_start",
+    target: null,
+    state: "failed",
+    started_at: "A",
+    ended_at: "B",
+  };
+  assert.equal(
+    renderObject(
+      { operations: [{ ...operation, result: { a: 1 }, progress: { message: "b" } }] },
+      tool.columns,
+    ),
+    "STATE   TOOL      TARGET  STARTED AT  ENDED AT  OP\nfailed  vm_start  -       A           B         op-1",
+  );
+});
+
+Deno.test("a clean-up without leftovers says so", async () => {
+  const tool = await catalogue.load("vm_cleanup");
+  assert.equal(tool.render({ removed: [] }), "Nothing was removed");
+  assert.equal(tool.render({ removed: [{ id: "1", removed: true, files: [] }] }), undefined);
 });

@@ -56,7 +56,7 @@ export async function launch(context: QemuContext, options: LaunchOptions): Prom
   const over = new AbortController();
   const answer = waitUntilReady(context, options, AbortSignal.any([signal, over.signal]));
   const ending = child.ended.then(async (end) => {
-    throw launchFailure(await readLogTail(host, log, logStart), end, { vm: options.id, log });
+    throw launchFailure(await readLogTail(host, log, logStart), end, { vm: options.id });
   });
   ending.catch(() => {});
   try {

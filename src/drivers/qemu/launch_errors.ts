@@ -70,6 +70,15 @@ const CAUSES: readonly Cause[] = [
   },
 ];
 
+/** QEMU writes its RAM into a file with holes: where no room is left for a hole, the kernel ends it so. */
+export const FULL_DISK_SIGNAL = "SIGBUS";
+
+const FULL_DISK: Omit<Cause, "pattern"> = {
+  code: "hv.io",
+  summary: `signal ${FULL_DISK_SIGNAL} ended it, most likely because the disk that holds its memory is full`,
+  hint: "Free some space; `hvlab vm orphans` shows what hvlab itself left behind",
+};
+
 /** Turns the end of a start into an error that carries QEMU's words. */
 export function launchFailure(
   words: string,
@@ -80,14 +89,19 @@ export function launchFailure(
   const said = lines.filter((line) => !/: warning: /.test(line));
   const last = said.at(-1) ?? lines.at(-1);
   const ending = end.signal === null ? `it ended with code ${end.code}` : `signal ${end.signal} ended it`;
-  const cause = CAUSES.find(({ pattern }) => pattern.test(words));
+  const cause = CAUSES.find(({ pattern }) => pattern.test(words)) ??
+    (end.signal === FULL_DISK_SIGNAL ? FULL_DISK : undefined);
+  const qemu = said.join("\n") || words.trim();
   const because = cause === undefined ? ending : cause.summary;
   return new HvError(
     cause?.code ?? "hv.job_failed",
     `QEMU did not start: ${because}${last === undefined ? "" : `. QEMU says: ${last}`}`,
     {
-      hint: cause?.hint ?? "QEMU's own words are in the context",
-      context: { ...facts, qemu: said.join("\n") || words, exit_code: end.code, signal: end.signal },
+      hint: cause?.hint ??
+        (qemu === ""
+          ? "QEMU said nothing: try again, and look at the host's memory and kernel log"
+          : "QEMU's own words are in the context"),
+      context: { ...facts, ...(qemu === "" ? {} : { qemu }), exit_code: end.code, signal: end.signal },
     },
   );
 }

@@ -13,6 +13,7 @@ import type { MachinePlan } from "../argv.ts";
 import type { QemuContext } from "../context.ts";
 import { kernelBoot } from "../images.ts";
 import { launch, type Launched } from "../launch.ts";
+import { FULL_DISK_SIGNAL, readLogTail } from "../launch_errors.ts";
 import { askMonitor } from "../monitors.ts";
 import { diskOf, makeOverlay } from "../overlay.ts";
 import { endProcess } from "../power_off.ts";
@@ -20,6 +21,7 @@ import { MAKING_PREFIX } from "../records.ts";
 import { prepareRuntimeFolder, removeRuntimeFolder, RuntimeFolder } from "../runtime_folder.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { saveDeviceState } from "./device_state.ts";
+import { requireSpace } from "./space.ts";
 import { fingerprintOf, type TemplateKey } from "./fingerprint.ts";
 import {
   type FrozenFile,
@@ -59,6 +61,7 @@ export async function makeTemplate(
   const passing = joinPath(state.vms, `${MAKING_PREFIX}${id}`);
   undo.add("folder", () => host.files.remove(passing));
   await host.files.makeFolder(passing);
+  await requireSpace(host, passing, key.memory_mb, scope.signal);
   const waking = await bootAndFreeze(context, { id, image, key, folder: passing }, scope);
 
   scope.progress({ message: "Writing the template down" });
@@ -149,13 +152,13 @@ async function bootAndFreeze(
   };
   const guest = { host, channel: openAgentChannel(address), link: linkFor(address) };
   try {
-    const waking = await unlessItEnds(launched, settleGuest(guest, { ...scope, signal }), log);
+    const waking = await unlessItEnds(host, launched, settleGuest(guest, { ...scope, signal }), log);
     scope.progress({ message: "Freezing the guest" });
     const frozen = await askMonitor(host, id, runtime, async (session) => {
       await saveDeviceState(host, session, runtime, joinPath(folder, TEMPLATE_FILES.state), signal);
       return {};
     }, { signal });
-    if (frozen === undefined) throw endedTooEarly(log);
+    if (frozen === undefined) throw endedTooEarly(await readLogTail(host, log), null);
     // Its files count only once it can write to them no more.
     await endProcess(context, { id, runtime: runtime.path }, signal);
     return waking;
@@ -165,16 +168,37 @@ async function bootAndFreeze(
 }
 
 /** A disk that fills up takes QEMU by surprise: it writes its RAM into a file with holes, and dies of SIGBUS. */
-async function unlessItEnds<T>(launched: Launched, work: Promise<T>, log: string): Promise<T> {
+async function unlessItEnds<T>(
+  host: QemuContext["host"],
+  launched: Launched,
+  work: Promise<T>,
+  log: string,
+): Promise<T> {
   work.catch(() => {});
-  return await Promise.race([work, launched.child.ended.then(() => Promise.reject(endedTooEarly(log)))]);
+  const ending = launched.child.ended.then(async ({ signal }) => {
+    throw endedTooEarly(await readLogTail(host, log), signal);
+  });
+  ending.catch(() => {});
+  return await Promise.race([work, ending]);
 }
 
-function endedTooEarly(log: string): HvError {
+/** Carries QEMU's words, if any: the folder with its log goes away with the attempt. */
+export function endedTooEarly(words: string, ended: string | null): HvError {
+  const qemu = words.trim();
+  const context = { ...(qemu === "" ? {} : { qemu }), signal: ended };
+  if (ended === FULL_DISK_SIGNAL) {
+    const message =
+      `Signal ${ended} ended QEMU before its guest could be frozen: most likely the disk is full`;
+    return new HvError("hv.io", message, {
+      hint:
+        "Free room for the guest's whole memory in the state folder, or name another one with HVLAB_STATE",
+      context,
+    });
+  }
   return new HvError("hv.job_failed", "QEMU ended before its guest could be frozen", {
     hint:
       "Check that the state folder has room for the guest's memory, and that the guest does not power off",
-    context: { log },
+    context,
   });
 }
 

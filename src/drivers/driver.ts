@@ -208,6 +208,9 @@ export interface Driver {
   /** Whether the guest has reported a crash; `undefined` while it has not. */
   crash(id: string, signal: AbortSignal): Promise<{ reason: string } | undefined>;
 
+  /** The last lines that the guest wrote to its serial port, at most 4 KiB; `undefined` when there are none. */
+  lastWords?(id: string, signal: AbortSignal): Promise<string | undefined>;
+
   /** Looks whether this host can do the driver's work. Changes nothing and never throws for a finding. */
   diagnose(signal: AbortSignal): Promise<Finding[]>;
 

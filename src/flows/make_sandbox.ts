@@ -2,10 +2,11 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { Config } from "../config/config.ts";
-import { HvError } from "../base/errors.ts";
+import { type ErrorCode, HvError } from "../base/errors.ts";
 import type { Share } from "../contract/share.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { CallScope, Driver } from "../drivers/driver.ts";
+import { withLastWords } from "../drivers/last_words.ts";
 import { abilityOf } from "./abilities.ts";
 import { renewIdentity } from "./fresh_identity.ts";
 import { type KernelWish, readKernelWish } from "./kernel_wish.ts";
@@ -24,9 +25,33 @@ export interface SandboxWish extends KernelWish {
   /** Gives the guest a host name, machine id and SSH host keys of its own. */
   fresh_identity?: boolean | undefined;
   shares?: Share[];
+  /** Leaves a sandbox whose guest has crashed or never answered where it is, to be looked at. */
+  keepBroken?: boolean;
 }
 
-/** Makes a sandbox and waits until its guest answers; a failure on the way removes it again. */
+/** Failures after which there is something to see in the machine. */
+const BROKEN: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "hv.guest_crashed",
+  "hv.timeout",
+  "hv.outcome_unknown",
+]);
+
+/** Whether a failure leaves a machine that is worth a look. */
+export function leavesEvidence(error: unknown): error is HvError {
+  return error instanceof HvError && BROKEN.has(error.code);
+}
+
+/** The failure of a sandbox, told for one that stays or one that is gone; other failures stay as they are. */
+export function tellBroken(error: unknown, id: string, kept: boolean): unknown {
+  if (!leavesEvidence(error)) return error;
+  if (kept) return withLastWords(error.withContext({ vm: id }), undefined, `The sandbox is kept: ${id}`);
+  if (error.code === "hv.outcome_unknown") return error;
+  const longer = error.code === "hv.timeout" ? "Wait longer with --timeout; " : "";
+  const advice = `${longer}the sandbox is gone, \`sandbox run --keep\` keeps the machine`;
+  return withLastWords(error, undefined, advice.charAt(0).toUpperCase() + advice.slice(1));
+}
+
+/** Makes a sandbox and waits until its guest answers; a failure on the way removes it again, unless `keepBroken` holds it. */
 export async function makeSandbox(
   driver: Driver,
   config: Config,
@@ -54,8 +79,9 @@ export async function makeSandbox(
     if (wish.fresh_identity) await renewIdentity(openChannel(driver, vm), name, scope.signal);
     return vm;
   } catch (error) {
-    await removeSandbox(driver, id, scope);
-    throw error;
+    const kept = wish.keepBroken === true && leavesEvidence(error);
+    if (!kept) await removeSandbox(driver, id, scope);
+    throw tellBroken(error, id, kept);
   }
 }
 

@@ -9,7 +9,7 @@ import type { GuestChannel } from "../guest/channel.ts";
 export function openChannel(driver: Driver, vm: Vm): GuestChannel {
   if (vm.state === "crashed") {
     throw new HvError("hv.guest_crashed", `The guest of "${vm.name}" has crashed`, {
-      hint: "Restart the VM; its serial log shows the last words",
+      hint: "Restart the VM",
       context: { vm: vm.id, ...(vm.state_reason === undefined ? {} : { reason: vm.state_reason }) },
     });
   }

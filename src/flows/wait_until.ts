@@ -5,6 +5,7 @@ import { HvError } from "../base/errors.ts";
 import type { Progress } from "../contract/operation.ts";
 import type { ReadinessLevel, Vm, VmState } from "../contract/vm.ts";
 import type { Driver } from "../drivers/driver.ts";
+import { withLastWords } from "../drivers/last_words.ts";
 import { openChannel } from "./open_channel.ts";
 
 export interface WaitOptions {
@@ -50,18 +51,34 @@ export async function waitUntil(
   try {
     return await reach(driver, level, look, clock, signal);
   } catch (error) {
-    if (!signal.aborted || !(error instanceof HvError) || error.code !== "hv.timeout") throw error;
+    if (!(error instanceof HvError)) throw error;
+    if (error.code === "hv.guest_crashed") {
+      throw withLastWords(error, await readLastWords(driver, id), error.hint ?? RESTART);
+    }
+    if (!signal.aborted || error.code !== "hv.timeout") throw error;
     const waited = Math.round((clock.monotonic() - started) / 100) / 10;
     const state = seen?.state ?? "unknown";
-    throw new HvError(
+    const late = new HvError(
       "hv.timeout",
       `The VM has not reached "${level}": it is ${state}, waited ${waited} s`,
       {
-        hint: "Wait longer with --timeout, or read the VM's serial log to see what it does",
         context: { ...error.context, vm: id, wanted: level, found: state, waited_s: waited },
         cause: error,
       },
     );
+    throw withLastWords(late, await readLastWords(driver, id), "Wait longer with --timeout");
+  }
+}
+
+const RESTART = "Restart the VM";
+const LAST_WORDS_LIMIT_MS = 2_000;
+
+/** Has a limit of its own, since the wait is over; a look that fails is no failure. */
+async function readLastWords(driver: Driver, id: string): Promise<string | undefined> {
+  try {
+    return await driver.lastWords?.(id, AbortSignal.timeout(LAST_WORDS_LIMIT_MS));
+  } catch {
+    return undefined;
   }
 }
 
@@ -154,7 +171,7 @@ function refuseEnd(vm: Vm, level: ReadinessLevel): void {
     "hv.guest_crashed",
     `The guest of "${vm.name}" has crashed while "${level}" was awaited`,
     {
-      hint: "Read its serial log for the last words, then restart the VM",
+      hint: RESTART,
       context: {
         vm: vm.id,
         wanted: level,

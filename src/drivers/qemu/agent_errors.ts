@@ -43,7 +43,7 @@ export function lostWithinWork(commands: readonly AgentCommand[], error: unknown
 
 export function guestCrashed(reason: string): HvError {
   return new HvError("hv.guest_crashed", `The guest has crashed: ${reason}`, {
-    hint: "Read its serial log for the last words, then restart the VM",
+    hint: "Restart the VM",
     context: { reason },
   });
 }

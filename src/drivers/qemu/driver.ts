@@ -2,9 +2,11 @@
 
 import { HvError } from "../../base/errors.ts";
 import { newVmId } from "../../base/ids.ts";
+import { joinPath } from "../../base/paths.ts";
 import type { Vm } from "../../contract/vm.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
 import type { TemplateAbilities } from "../template_abilities.ts";
+import { cutLastWords } from "../last_words.ts";
 import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
 import { openAdoption } from "./adoption/adopt.ts";
 import { closeLinks, openAgentChannel } from "./agent.ts";
@@ -19,7 +21,9 @@ import { openHistory } from "./history.ts";
 import { ProcessView } from "./identity.ts";
 import { importImage } from "./image_import.ts";
 import { getImage, listImages } from "./images.ts";
-import { startVm } from "./instance.ts";
+import { SERIAL_LOG, startVm } from "./instance.ts";
+import { readLogTail } from "./launch_errors.ts";
+import { explainLosses } from "./lost_guest.ts";
 import { asVm, observe } from "./observe.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { openPause } from "./pause.ts";
@@ -64,6 +68,9 @@ export function openQemuDriver(context: QemuContext): Driver {
     const { state, state_reason: reason } = await look(await records.get(id), signal);
     return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
   };
+
+  const lastWords = async (id: string): Promise<string | undefined> =>
+    cutLastWords(await readLogTail(context.host, joinPath(context.state.vm(id), SERIAL_LOG)));
 
   const vms: VmAbilities = {
     list,
@@ -131,7 +138,11 @@ export function openQemuDriver(context: QemuContext): Driver {
     });
     // One is enough to close them all: channels to one socket share their connection.
     opened.set(vm.id, channel);
-    return [channel];
+    return [explainLosses(channel, {
+      clock: context.host.clock,
+      state: async (signal) => (await look(await records.get(vm.id), signal)).state,
+      lastWords: () => lastWords(vm.id),
+    })];
   };
   const channels = (vm: Vm): GuestChannel[] => {
     const { shares } = vm;
@@ -177,6 +188,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     },
     channels,
     crash,
+    lastWords,
     diagnose: (signal) => diagnose(context, signal),
     close: () => {
       closeLinks(context.host);

@@ -7,7 +7,7 @@ import { ShareWord } from "../../contract/share.ts";
 import { Vm } from "../../contract/vm.ts";
 import { copyToGuest } from "../../flows/copy_files.ts";
 import { readCopyPair } from "../../flows/copy_pair.ts";
-import { makeSandbox, removeSandbox } from "../../flows/make_sandbox.ts";
+import { leavesEvidence, makeSandbox, removeSandbox, tellBroken } from "../../flows/make_sandbox.ts";
 import { openChannel } from "../../flows/open_channel.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
@@ -62,7 +62,12 @@ export default defineTool({
     const shared = await readShares(driver, host, share);
     progress({ message: "starting a sandbox" });
     const scope = { ...context, clock: host.clock };
-    const vm = await makeSandbox(driver, config, { ...wish, ...shared, tiedToUs: !keep }, scope);
+    const vm = await makeSandbox(
+      driver,
+      config,
+      { ...wish, ...shared, tiedToUs: !keep, keepBroken: keep },
+      scope,
+    );
     let kept = false;
     try {
       const channel = openChannel(driver, vm);
@@ -72,6 +77,9 @@ export default defineTool({
       const result = await runInGuest(channel, command, scope);
       kept = keep;
       return kept ? { ...result, sandbox: await driver.vms.get(vm.id, signal) } : result;
+    } catch (error) {
+      kept = keep && leavesEvidence(error);
+      throw tellBroken(error, vm.id, kept);
     } finally {
       if (!kept) await removeSandbox(driver, vm.id, context);
     }

@@ -132,3 +132,24 @@ Deno.test("levels that nobody can prove yet say what can be waited for", async (
     assert.match(failure.hint ?? "", /heartbeat/);
   }
 });
+
+Deno.test("a crash or a passed limit carries the last words of the machine", async () => {
+  const scene = await openScene("running");
+  Object.assign(scene.driver, { lastWords: () => Promise.resolve("VFS: no init\nKernel panic") });
+  const late = scene.wait("off");
+  await scene.clock.sleep(1000);
+  scene.caller.abort(new HvError("hv.timeout", "The time limit has passed"));
+  const timeout = await failureOf("hv.timeout", () => late);
+  assert.equal(timeout.context.serial_tail, "VFS: no init\nKernel panic");
+  assert.match(timeout.hint ?? "", /--timeout.*VFS: no init \| Kernel panic$/);
+  const other = await openScene("crashed");
+  Object.assign(other.driver, { lastWords: () => Promise.resolve("Kernel panic") });
+  const crash = await failureOf("hv.guest_crashed", () => other.wait("heartbeat"));
+  assert.equal(crash.context.serial_tail, "Kernel panic");
+  const silent = await openScene("crashed");
+  Object.assign(silent.driver, { lastWords: () => Promise.reject(new Error("unreadable")) });
+  assert.equal(
+    "serial_tail" in (await failureOf("hv.guest_crashed", () => silent.wait("heartbeat"))).context,
+    false,
+  );
+});

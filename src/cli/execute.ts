@@ -67,7 +67,8 @@ export async function execute(execution: Execution): Promise<number> {
     const error = toHvError(thrown);
     // Whoever follows something ends that with Ctrl-C: there is no other end.
     if (streams && error.code === "hv.cancelled" && interrupts.signal.aborted) return 0;
-    await screen.fail(error);
+    const { inCommandLineWords } = await import("./command_line_error.ts");
+    await screen.fail(await inCommandLineWords(error, tool, call.args, execution.catalogue));
     return failureCodeOf(error, rules);
   }
 }

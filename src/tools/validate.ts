@@ -23,7 +23,12 @@ export function describeIssues(
   const first = problems[0] ?? "its arguments do not fit";
   return new HvError("hv.usage", `Wrong arguments for "${tool}": ${first}`, {
     hint: known.length === 0 ? "It takes no arguments" : `It takes ${known.join(", ")}`,
-    context: { tool, problems, known: [...known] },
+    context: {
+      tool,
+      problems,
+      wrong: ordered.flatMap((issue) => wrongValueOf(issue, given) ?? []),
+      known: [...known],
+    },
   });
 }
 
@@ -35,14 +40,26 @@ function describeIssue(issue: Issue, given: unknown, known: readonly string[]): 
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => `unknown argument "${key}"${didYouMean(key, known)}`).join(", ");
   }
+  const wrong = wrongValueOf(issue, given);
   const field = issue.path.join(".");
-  const value = valueAt(given, issue.path);
-  if (value === undefined) {
+  if (wrong === undefined) {
     return field === "" ? "the arguments must be one object" : `the argument "${field}" is missing`;
   }
-  const shown = SECRET_FIELD.test(field) ? "a value that is not shown" : JSON.stringify(value);
   const where = field === "" ? "the arguments" : `"${field}"`;
-  return `${where} is ${shorten(shown)}, but ${wanted(issue)}`;
+  return `${where} is ${wrong.found}, but ${wrong.wanted}`;
+}
+
+/** A value that is there and does not fit, for doors that name fields in their own way. */
+function wrongValueOf(
+  issue: Issue,
+  given: unknown,
+): { field: string; found: string; wanted: string } | undefined {
+  if (issue.code === "unrecognized_keys") return undefined;
+  const field = issue.path.join(".");
+  const value = valueAt(given, issue.path);
+  if (value === undefined) return undefined;
+  const shown = SECRET_FIELD.test(field) ? "a value that is not shown" : JSON.stringify(value);
+  return { field, found: shorten(shown), wanted: wanted(issue) };
 }
 
 function wanted(issue: Issue): string {

@@ -197,3 +197,21 @@ Deno.test("without a terminal a destructive call needs a token", async () => {
   assert.equal(code, 6);
   assert.match(err, /hvlab plan box delete web/);
 });
+
+Deno.test("a value out of bounds is named by its flag", async () => {
+  const { code, err } = await runCommandLine(["box", "make", "web", "--memory=-5"]);
+  assert.equal(code, 2);
+  assert.match(
+    err,
+    /^error: --memory is -5 MiB, but at least 16 is wanted \(hv\.usage\)\nhint: Usage: hvlab box make NAME/,
+  );
+});
+
+Deno.test("what needs a plan says that the name confirms too", async () => {
+  await withTemporaryFolder(async (folder) => {
+    const missing = await runCommandLine(["box", "delete", "web"], { folder });
+    assert.match(missing.err, /\(hv\.plan_required\)\nhint: .* or give --confirm web\n/);
+    const wrong = await runCommandLine(["box", "delete", "web", "--confirm", "wbe"], { folder });
+    assert.match(wrong.err, /\(hv\.plan_invalid\)\nhint: .* or give --confirm web\n/);
+  });
+});

@@ -7,6 +7,7 @@ import type { Finding } from "../contract/finding.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { Host } from "../host/host.ts";
 import type { StateFolder } from "../state/layout.ts";
+import { openStoreReadOnly } from "../state/store.ts";
 
 /** Whether the state folder is there, or could be made. Nothing is written to find out. */
 export async function inspectStateFolder({ files }: Host, { root }: StateFolder): Promise<Finding> {
@@ -30,6 +31,27 @@ export async function inspectStateFolder({ files }: Host, { root }: StateFolder)
   } catch (error) {
     const { message, hint } = toHvError(error);
     return { check, status: "broken", finding: message, ...(hint === undefined ? {} : { fix: hint }) };
+  }
+}
+
+/** Whether the store can be read, if there is one. A damaged one stays where it is. */
+export async function inspectStore(host: Host, state: StateFolder): Promise<Finding> {
+  const check = "store";
+  try {
+    using store = await openStoreReadOnly(host, state);
+    if (store === undefined) {
+      return { check, status: "ok", finding: `"${state.database}" will be made by the first change` };
+    }
+    await store.check();
+    return { check, status: "ok", finding: `"${state.database}" is sound` };
+  } catch (error) {
+    const { message, hint, retryable } = toHvError(error);
+    return {
+      check,
+      status: retryable ? "warning" : "broken",
+      finding: message,
+      fix: hint ?? `Look at "${state.database}", or name another state folder with --state or HVLAB_STATE`,
+    };
   }
 }
 

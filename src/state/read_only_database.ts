@@ -3,7 +3,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Host } from "../host/host.ts";
 import { BUSY_TIMEOUT_MS, type StoreReader } from "./database.ts";
-import { readVersion } from "./schema.ts";
+import { checkSoundness, readVersion } from "./schema.ts";
 import { Sql } from "./sql.ts";
 import { storeFailure, troubleOf } from "./sqlite_failures.ts";
 
@@ -52,6 +52,11 @@ export class ReadOnlyDatabase implements StoreReader {
         await this.#host.clock.sleep(LOOK_AGAIN_MS);
       }
     }
+  }
+
+  /** Looks at every page and table. Throws `hv.io` for what is damaged. */
+  async check(): Promise<void> {
+    await this.read("check the store", () => checkSoundness(this.#connection));
   }
 
   close(): void {

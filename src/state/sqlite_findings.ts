@@ -24,7 +24,7 @@ export class FindingsReader implements Pick<Findings, "get"> {
       `read the finding "${key}"`,
       (sql) => sql.get("SELECT value FROM findings WHERE key = ? AND boot = ?", key, mark),
     );
-    return typeof row?.["value"] === "string" ? parseJson(row["value"]) : undefined;
+    return typeof row?.["value"] === "string" ? parseFinding(row["value"]) : undefined;
   }
 
   protected bootMark(): Promise<string | undefined> {
@@ -51,5 +51,15 @@ export class SqliteFindings extends FindingsReader implements Findings {
         ...[key, mark, JSON.stringify(value)],
       );
     });
+  }
+}
+
+/** A finding that a damaged page has spoilt is as good as none: it is found out again. */
+function parseFinding(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }

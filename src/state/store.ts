@@ -34,6 +34,12 @@ export interface ReadOnlyStore extends Disposable {
   close(): void;
 }
 
+/** A read-only store of its own connection, which can be looked at as a whole. */
+export interface CheckableStore extends ReadOnlyStore {
+  /** Looks at every page and table. Throws `hv.io` for what is damaged. */
+  check(): Promise<void>;
+}
+
 export interface StoreOptions {
   /** What tells this boot from others; by default the kernel's boot id. Asked when first needed. */
   bootMark?: BootMark;
@@ -71,7 +77,7 @@ export async function openStoreReadOnly(
   host: Host,
   state: StateFolder,
   { bootMark = () => readBootMark(host) }: StoreOptions = {},
-): Promise<ReadOnlyStore | undefined> {
+): Promise<CheckableStore | undefined> {
   const database = await ReadOnlyDatabase.open(host, state.database);
   if (database === undefined) return undefined;
   const close = (): void => database.close();
@@ -81,6 +87,7 @@ export async function openStoreReadOnly(
     audit: new AuditReader(database),
     findings: new FindingsReader(database, bootMark),
     events: new EventReader(database),
+    check: () => database.check(),
     close,
     [Symbol.dispose]: close,
   };

@@ -21,6 +21,8 @@ const TOOLS: readonly { program: string; package: string; without: string }[] = 
   { program: "cat", package: "coreutils", without: "the processor's abilities cannot be read" },
 ];
 const LOW_DISK_BYTES = 1024 * 1024 * 1024;
+/** With less than this neither the store nor a VM's record can be written with any certainty. */
+const FULL_DISK_BYTES = 16 * 1024 * 1024;
 /** A uuid of no VM, for the length of a runtime folder's path. */
 const ANY_VM = "vm-00000000-0000-4000-8000-000000000000";
 
@@ -157,12 +159,16 @@ async function checkDiskSpace(
   if (free === undefined) {
     return { status: "warning", finding: `The free space of ${folder} is not known: df gave no answer` };
   }
-  const finding = `${(free / 1024 ** 3).toFixed(1)} GiB are free for ${state.root}`;
+  const amount = free >= LOW_DISK_BYTES
+    ? `${(free / 1024 ** 3).toFixed(1)} GiB`
+    : `${(free / 1024 ** 2).toFixed(1)} MiB`;
+  const finding = `${amount} are free for ${state.root}`;
   if (free >= LOW_DISK_BYTES) return { status: "ok", finding };
   return {
-    status: "warning",
+    status: free < FULL_DISK_BYTES ? "broken" : "warning",
     finding,
-    fix: "Free some space, or name another state folder with HVLAB_STATE",
+    fix:
+      "Free some space (`hvlab vm orphans` shows leftovers), or name another state folder with HVLAB_STATE",
   };
 }
 

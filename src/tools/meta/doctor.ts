@@ -1,7 +1,12 @@
 import * as z from "zod/mini";
 import { EXIT_CODE_OF } from "../../base/errors.ts";
 import { Finding } from "../../contract/finding.ts";
-import { findLeftovers, inspectPermissions, inspectStateFolder } from "../../flows/host_checks.ts";
+import {
+  findLeftovers,
+  inspectPermissions,
+  inspectStateFolder,
+  inspectStore,
+} from "../../flows/host_checks.ts";
 import { defineTool } from "../tool.ts";
 
 /** Checks this host and says for each finding what to do about it. */
@@ -17,6 +22,7 @@ export default defineTool({
     const findings = [
       ...await driver.diagnose(signal),
       await inspectStateFolder(host, state),
+      await inspectStore(host, state),
       await inspectPermissions(host, state, config),
       await findLeftovers(driver, signal),
     ];

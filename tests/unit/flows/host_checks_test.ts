@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { DEFAULT_CONFIG } from "../../../src/config/config.ts";
-import { findLeftovers, inspectPermissions, inspectStateFolder } from "../../../src/flows/host_checks.ts";
+import {
+  findLeftovers,
+  inspectPermissions,
+  inspectStateFolder,
+  inspectStore,
+} from "../../../src/flows/host_checks.ts";
 import { openDenoHost } from "../../../src/host/deno_host.ts";
 import type { Host } from "../../../src/host/host.ts";
 import { StateFolder } from "../../../src/state/layout.ts";
+import { openStore } from "../../../src/state/store.ts";
 import { MemoryDriver } from "../../support/memory_driver.ts";
 import { withTemporaryFolder } from "../../support/temporary_folder.ts";
 
@@ -26,6 +32,30 @@ Deno.test("a state folder that is missing is fine, a file in its place is not", 
     const inTheWay = await inspectStateFolder(host, new StateFolder(`${folder}/file`));
     assert.equal(inTheWay.status, "broken");
     assert.ok(inTheWay.fix);
+  }));
+
+Deno.test("a store is fine when missing or sound, and broken with a fix when damaged", () =>
+  withTemporaryFolder(async (folder) => {
+    const [host, state] = [openDenoHost(), new StateFolder(`${folder}/state`)];
+    assert.equal((await inspectStore(host, state)).status, "ok");
+    assert.equal(await host.files.stat(state.root), undefined, "it only looks");
+    (await openStore(host, state)).close();
+    assert.equal((await inspectStore(host, state)).status, "ok");
+
+    const bytes = await Deno.readFile(state.database);
+    const damages = [
+      bytes.slice(0, bytes.length / 2),
+      bytes.slice().fill(0xa5, 4096),
+      bytes.slice().fill(0xa5),
+    ];
+    for (const damaged of damages) {
+      await Deno.writeFile(state.database, damaged);
+      const finding = await inspectStore(host, state);
+      assert.equal(finding.status, "broken");
+      assert.match(finding.finding, /damaged/);
+      assert.match(finding.fix ?? "", /moves it aside/);
+      assert.deepEqual(await Deno.readFile(state.database), damaged);
+    }
   }));
 
 Deno.test("a state folder of somebody else is broken, an own one is fine", () =>

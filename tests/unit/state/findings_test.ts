@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { openDenoHost } from "../../../src/host/deno_host.ts";
 import { readBootMark } from "../../../src/state/boot_mark.ts";
 import { StateFolder } from "../../../src/state/layout.ts";
@@ -54,3 +55,15 @@ Deno.test({
     assert.equal(mark, await readBootMark(openDenoHost()));
   },
 });
+
+Deno.test("a finding that was spoilt is as good as none", () =>
+  withTemporaryFolder(async (folder) => {
+    const state = new StateFolder(folder);
+    using store = await openStore(openDenoHost(), state, markOf("boot 1"));
+    await store.findings.put("kvm", { works: true });
+    {
+      using database = new DatabaseSync(state.database);
+      database.exec("UPDATE findings SET value = '{spoilt'");
+    }
+    assert.equal(await store.findings.get("kvm"), undefined);
+  }));

@@ -141,10 +141,24 @@ Deno.test("diagnosing names every lack with its fix and never throws for one", (
     assert.equal(found.get("acceleration")?.status, "warning");
     assert.match(found.get("programs")?.finding ?? "", /setpriv is missing/);
     assert.equal(found.get("runtime folder")?.status, "ok");
-    assert.equal(found.get("disk space")?.status, "warning");
+    assert.equal(found.get("disk space")?.status, "broken", "10 KiB are as good as none");
     for (const { status, fix } of findings) assert.equal(status === "ok", fix === undefined);
     assert.equal(await host.files.stat(`${host.root}/run`), undefined, "it only looks");
   }));
+
+for (
+  const [free, status] of [[16 * 1024 - 1, "broken"], [16 * 1024, "warning"], [1024 * 1024, "ok"]] as const
+) {
+  Deno.test(`${free} KiB of free space are ${status}`, () =>
+    withQemu(async ({ host, context, scope }) => {
+      host.processes.expect("cat", ["/proc/cpuinfo"], WITHOUT);
+      host.processes.expect("df", ["-Pk", "--", host.root], {
+        stdout: `Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/a 99999999 9 ${free} 9% /\n`,
+      });
+      const space = (await diagnose(context, scope.signal)).find(({ check }) => check === "disk space");
+      assert.deepEqual([space?.status, space?.fix === undefined], [status, status === "ok"], space?.finding);
+    }));
+}
 
 Deno.test("free space is read from df, whatever the device is called", () => {
   const head = "Filesystem     1024-blocks  Used Available Capacity Mounted on\n";

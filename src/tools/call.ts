@@ -68,10 +68,10 @@ export class Pipeline implements Dispatcher {
     using deadline = startDeadline(this.#session.host.clock, undefined, signal);
     const { context, vms } = await this.#admit(tool, prepared, deadline, new ProgressRelay(), {}, undefined);
     const effect = await prepared.plan(context);
-    const store = await this.#session.store();
     const { mintPlan, subjectOf } = await import("./confirmation.ts");
     return await mintPlan(
-      store,
+      () => this.#session.store(),
+      tool,
       subjectOf(tool, prepared.args, vms, effect),
       effect,
       this.#session.host.clock.now(),
@@ -200,7 +200,9 @@ export class Pipeline implements Dispatcher {
     if (confirm === undefined) throw planRequired(tool, prepared.args, door);
     if (door === "cli" && tool.class === "D" && confirmsByName(tool, prepared.args, vms, confirm)) return;
     const effect = await prepared.plan(context);
-    await redeemPlan(await this.#session.store(), confirm, subjectOf(tool, prepared.args, vms, effect));
+    const subject = subjectOf(tool, prepared.args, vms, effect);
+    const { clock } = this.#session.host;
+    await redeemPlan(() => this.#session.store(), tool, confirm, subject, clock.now());
   }
 
   /** Removes sandboxes that nobody holds any more; what cannot be removed becomes a warning, never a failure. */

@@ -10,6 +10,9 @@ import { idsOf } from "./targets.ts";
 import type { PlannedEffect, Tool } from "./tool.ts";
 
 const LIFE_MS = 5 * 60 * 1000;
+/** Clocks are adjusted in small steps all the time; less than this is no sign of a clock set back. */
+const CLOCK_STEP_MS = 1000;
+const ULID_DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** Why a token that fits is refused all the same. */
 const WORTHLESS = {
@@ -42,9 +45,13 @@ export function subjectOf(
   };
 }
 
-/** Makes and keeps a token. */
+/**
+ * Makes and keeps a token. For a tool that frees something it is good without being kept, so that a full disk can be
+ * emptied; else throws what the store throws.
+ */
 export async function mintPlan(
-  store: Store,
+  openStore: () => Promise<Store>,
+  { frees }: Tool,
   subject: PlanSubject,
   effect: PlannedEffect,
   now: number,
@@ -52,7 +59,12 @@ export async function mintPlan(
   const planId = `plan-${newUlid(now)}`;
   const digest = await digestOf(subject);
   const expiresAt = new Date(now + LIFE_MS).toISOString();
-  await store.plans.save({ plan_id: planId, digest, expires_at: expiresAt, subject: { ...subject } });
+  try {
+    const store = await openStore();
+    await store.plans.save({ plan_id: planId, digest, expires_at: expiresAt, subject: { ...subject } });
+  } catch (error) {
+    if (!frees || !(error instanceof HvError)) throw error;
+  }
   return {
     plan_id: planId,
     digest,
@@ -66,13 +78,43 @@ export async function mintPlan(
  * Holds a token against the call that carries it and uses it up. Throws `hv.plan_invalid` that says what differs;
  * a token that did not fit stays usable for the call that it was made for.
  */
-export async function redeemPlan(store: Store, confirm: string, subject: PlanSubject): Promise<void> {
+export async function redeemPlan(
+  openStore: () => Promise<Store>,
+  { frees }: Tool,
+  confirm: string,
+  subject: PlanSubject,
+  now: number,
+): Promise<void> {
   const [planId = "", digest = ""] = confirm.split(":");
   if (!/^plan-[0-9A-HJKMNP-TV-Z]{26}$/.test(planId) || !/^[0-9a-f]{64}$/.test(digest)) {
     throw invalid(`"${shorten(confirm)}" is not of the form PLAN_ID:DIGEST`, subject, { differs: ["form"] });
   }
-  const kept = await store.plans.get(planId);
+  try {
+    await redeemKept(await openStore(), { planId, digest, subject, canBeUnkept: frees, now });
+  } catch (error) {
+    if (!frees || !(error instanceof HvError) || error.code === "hv.plan_invalid") throw error;
+    await checkUnkept(planId, digest, subject, now);
+  }
+}
+
+/** Holds a token against what the store knows of it and uses it up. */
+async function redeemKept(
+  { plans }: Store,
+  { planId, digest, subject, canBeUnkept, now }: {
+    planId: string;
+    digest: string;
+    subject: PlanSubject;
+    canBeUnkept: boolean;
+    now: number;
+  },
+): Promise<void> {
+  const kept = await plans.get(planId);
   if (kept === undefined) {
+    // Keeping a used-up token asks of the store what making one did: where that fails, it could not be kept then.
+    if (canBeUnkept) {
+      const expiresAt = new Date(now).toISOString();
+      await plans.save({ plan_id: planId, digest, expires_at: expiresAt, subject: { ...subject } });
+    }
     throw invalid(`The plan "${planId}" is not known`, subject, { differs: ["plan_id"] });
   }
   if (kept.digest !== digest) {
@@ -82,10 +124,39 @@ export async function redeemPlan(store: Store, confirm: string, subject: PlanSub
     const differs = differences(kept.subject, subject);
     throw invalid(`The plan "${planId}" was made for another ${differs.join(" and ")}`, subject, { differs });
   }
-  const { status } = await store.plans.consume(planId);
+  const { status } = await plans.consume(planId);
   if (status !== "valid") {
     throw invalid(`The plan "${planId}" ${WORTHLESS[status]}`, subject, { differs: [status] });
   }
+}
+
+/**
+ * Holds a token against the call alone, while the store cannot be written: its digest against the subject, its age by
+ * the time in its id. That it is used once is not ensured here; the removal itself changes the state that it is bound
+ * to.
+ */
+async function checkUnkept(
+  planId: string,
+  digest: string,
+  subject: PlanSubject,
+  now: number,
+): Promise<void> {
+  if (await digestOf(subject) !== digest) {
+    throw invalid(`The plan "${planId}" was made for another call or another state`, subject, {
+      differs: ["digest"],
+    });
+  }
+  const age = now - timeOfPlan(planId);
+  if (age >= LIFE_MS || age < -CLOCK_STEP_MS) {
+    const status = age >= LIFE_MS ? "expired" : "clock_moved";
+    throw invalid(`The plan "${planId}" ${WORTHLESS[status]}`, subject, { differs: [status] });
+  }
+}
+
+/** When a plan was made, in milliseconds: the first ten digits of its ULID. */
+function timeOfPlan(planId: string): number {
+  const digits = [...planId.slice("plan-".length, "plan-".length + 10)];
+  return digits.reduce((time, digit) => time * 32 + ULID_DIGITS.indexOf(digit), 0);
 }
 
 /**

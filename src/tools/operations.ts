@@ -5,7 +5,7 @@ import { HvError, toHvError } from "../base/errors.ts";
 import { newUlid } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Operation } from "../contract/operation.ts";
-import { digestOfCall } from "../state/operations.ts";
+import { type Begun, digestOfCall } from "../state/operations.ts";
 import type { Store } from "../state/store.ts";
 import type { CallAnswer, CallRequest } from "./dispatch.ts";
 import type { Session } from "./session.ts";
@@ -27,22 +27,18 @@ export async function recordOperation(
   deadline: Deadline,
 ): Promise<CallAnswer> {
   const { tool, prepared, context, vms, relay, warnings } = call;
+  const op = `op-${newUlid(session.host.clock.now())}`;
+  const idempotency = request.key === undefined
+    ? {}
+    : { idempotency: await idempotencyOf(request.key, tool, prepared.args) };
+  const at = timeOf(session);
+  const record = { op, tool: tool.name, target: idsOf(vms) ?? null, door: session.door, at, ...idempotency };
   const store = await openOrGoWithout(session, tool);
-  if (store === undefined) {
+  const begun = store === undefined ? undefined : await beginOrGoWithout(store, tool, record);
+  if (store === undefined || begun === undefined) {
     const result = await prepared.run(context);
     return { kind: "done", tool, result: { ...result, recorded: false }, warnings };
   }
-  const op = `op-${newUlid(session.host.clock.now())}`;
-  const begun = await store.operations.begin({
-    op,
-    tool: tool.name,
-    target: idsOf(vms) ?? null,
-    door: session.door,
-    at: timeOf(session),
-    ...(request.key === undefined
-      ? {}
-      : { idempotency: await idempotencyOf(request.key, tool, prepared.args) }),
-  });
   if (!begun.created) return answerOfKnown(begun.operation, tool);
 
   relay.listen((progress) => {
@@ -81,7 +77,8 @@ export async function answerOfEarlierCall(
   args: JsonObject,
   key: string,
 ): Promise<CallAnswer | undefined> {
-  const store = await session.store();
+  const store = await openOrGoWithout(session, tool);
+  if (store === undefined) return undefined;
   const earlier = await store.operations.findByKey(await idempotencyOf(key, tool, args), tool.name);
   return earlier === undefined ? undefined : answerOfKnown(earlier, tool);
 }
@@ -100,6 +97,20 @@ async function openOrGoWithout(session: Session, tool: Tool): Promise<Store | un
     return await session.store();
   } catch (error) {
     if (tool.frees && error instanceof HvError) return undefined;
+    throw error;
+  }
+}
+
+/** A store can often still be opened and read on a full disk; the first row to be written fails then. */
+async function beginOrGoWithout(
+  { operations }: Store,
+  tool: Tool,
+  record: Parameters<Store["operations"]["begin"]>[0],
+): Promise<Begun | undefined> {
+  try {
+    return await operations.begin(record);
+  } catch (error) {
+    if (tool.frees && error instanceof HvError && error.code === "hv.io") return undefined;
     throw error;
   }
 }

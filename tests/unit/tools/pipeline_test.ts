@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { type Config, DEFAULT_CONFIG, type Policy } from "../../../src/config/config.ts";
 import type { DoorName } from "../../../src/tools/tool.ts";
 import { MemoryDriver } from "../../support/memory_driver.ts";
@@ -192,6 +193,42 @@ Deno.test("without a store a change is refused, except one that frees something"
     recorded: false,
   });
 });
+
+Deno.test("what frees something can be planned and done while the store cannot be written", async () => {
+  await using lab = await open();
+  const driver = await lab.session.driver();
+  await using elsewhere = await Lab.open({ openDriver: () => Promise.resolve(driver), image: "tiny" });
+  const { confirm: foreign } = await elsewhere.plan("vm_cleanup", {});
+  for (const _ of ["first", "second"]) {
+    const error = await lab.failure("vm_cleanup", {}, { confirm: foreign });
+    assert.equal(error.code, "hv.plan_invalid", "a store that can be written knows its tokens");
+  }
+  for (const step of ["open", "write"]) {
+    await lab.vm("vm_create", { name: step, image: "tiny" });
+    await using unwritable = await Lab.open({ openDriver: () => Promise.resolve(driver), image: "tiny" });
+    if (step === "open") await Deno.writeTextFile(`${unwritable.root}/state`, "in the way");
+    else await refuseWrites(unwritable);
+    const { confirm } = await unwritable.plan("vm_cleanup", {});
+    const kept = await unwritable.failure("plan", { tool: "vm_delete", args: { vm: step } });
+    assert.equal(kept.code, step === "open" ? "hv.conflict" : "hv.io", "what frees nothing needs the store");
+    const other = confirm.replace(/.$/, (digit) => digit === "0" ? "1" : "0");
+    assert.equal((await unwritable.failure("vm_cleanup", {}, { confirm: other })).code, "hv.plan_invalid");
+    const old = confirm.replace(/^plan-.{10}/, "plan-01ARZ3NDEK");
+    assert.match((await unwritable.failure("vm_cleanup", {}, { confirm: old })).message, /has expired/);
+    assert.equal((await unwritable.call("vm_cleanup", {}, { confirm, key: step })).recorded, false, step);
+  }
+});
+
+/** Lets the store open and be read, and refuses every new row. */
+async function refuseWrites(lab: Lab): Promise<void> {
+  await lab.session.store();
+  using database = new DatabaseSync(lab.session.state.database);
+  for (const table of ["plans", "operations"]) {
+    database.exec(
+      `CREATE TRIGGER refuse_${table} BEFORE INSERT ON ${table} BEGIN SELECT raise(ABORT, 'refused'); END`,
+    );
+  }
+}
 
 Deno.test("a damaged database is told in one answer, whether the call succeeds or fails", async () => {
   for (const fails of [false, true]) {

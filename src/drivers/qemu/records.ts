@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { parseVmId } from "../../base/ids.ts";
 import { parseJson } from "../../base/json.ts";
-import { joinPath } from "../../base/paths.ts";
+import { folderOf, joinPath } from "../../base/paths.ts";
 import { Share } from "../../contract/share.ts";
 import { Firmware } from "../../contract/vm.ts";
 import { MachineShape } from "./checkpoints/machine_shape.ts";
@@ -124,11 +124,15 @@ export class VmRecords {
     this.#context = context;
   }
 
-  /** All records, each on its own: a damaged one never hides the others. No state folder means no records. */
+  /**
+   * All records, each on its own: a damaged one never hides the others. No state folder means no records. Throws
+   * `hv.conflict` when something else is in its place, `hv.permission` when it cannot be read.
+   */
   async list(): Promise<RecordListing> {
     const { files } = this.#context.host;
     const root = this.#context.state.vms;
-    if (await files.stat(root, { follow: true }) === undefined) {
+    if ((await files.stat(root, { follow: true }))?.kind !== "folder") {
+      await this.#refuseNoFolder(root);
       return { records: [], damaged: [], unfinished: [] };
     }
     const listing: RecordListing = { records: [], damaged: [], unfinished: [] };
@@ -153,7 +157,10 @@ export class VmRecords {
     if (parseVmId(id) !== id) return undefined;
     const path = this.#file(id);
     const text = await this.#context.host.files.readTextIfPresent(path);
-    if (text === undefined) return undefined;
+    if (text === undefined) {
+      await this.#refuseNoFolder(this.#context.state.vms);
+      return undefined;
+    }
     try {
       return readRecord(text, id);
     } catch (error) {
@@ -168,6 +175,19 @@ export class VmRecords {
   /** Writes the record whole or not at all. */
   async save(record: VmRecord): Promise<void> {
     await this.#context.host.files.writeAtomically(this.#file(record.id), writeRecord(record));
+  }
+
+  /** Of a path that is no folder, tells one that is missing from one in whose way something else is. */
+  async #refuseNoFolder(path: string): Promise<void> {
+    for (let at = path;; at = folderOf(at)) {
+      const kind = (await this.#context.host.files.stat(at, { follow: true }))?.kind;
+      if (kind === "folder" || (kind === undefined && folderOf(at) === at)) return;
+      if (kind === undefined) continue;
+      throw new HvError("hv.conflict", `Cannot look for VMs in "${path}": "${at}" is no folder`, {
+        hint: "Name another state folder, or move what is in its place away",
+        context: { path: at, wanted: "folder", found: kind },
+      });
+    }
   }
 
   #file(id: string): string {

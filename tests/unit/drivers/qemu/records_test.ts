@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { HvError } from "../../../../src/base/errors.ts";
 import { readRecord, writeRecord } from "../../../../src/drivers/qemu/records.ts";
 import { failureOf } from "../../../support/failures.ts";
 import { OTHER_ID, recordOf, VM_ID, withQemu } from "../../../support/qemu_context.ts";
@@ -69,4 +70,32 @@ Deno.test("a record is replaced whole, with no other file left beside it", () =>
     assert.equal((await records.get(VM_ID)).name, "new");
     const names = [...Deno.readDirSync(context.state.vm(VM_ID))].map(({ name }) => name);
     assert.deepEqual(names, ["vm.json"]);
+  }));
+
+Deno.test("a file in the state folder's place is an error that names it, never an empty host", () =>
+  withQemu(async ({ context, records }) => {
+    const { root, vms } = context.state;
+    await Deno.writeTextFile(root, "");
+    for (const look of [() => records.list(), () => records.get(VM_ID)]) {
+      const failure = await failureOf("hv.conflict", look);
+      assert.deepEqual([failure.context.path, failure.context.found], [root, "file"]);
+      assert.match(failure.message, /is no folder$/);
+    }
+    await Deno.remove(root);
+    await Deno.mkdir(root);
+    await Deno.writeTextFile(vms, "");
+    assert.equal((await failureOf("hv.conflict", () => records.list())).context.path, vms);
+  }));
+
+Deno.test("a state folder that cannot be read is an error", () =>
+  withQemu(async ({ context, records }) => {
+    const refused = new HvError("hv.permission", "Cannot look at it: the operating system refuses it");
+    const { files } = context.host;
+    const { stat } = files;
+    files.stat = () => Promise.reject(refused);
+    try {
+      assert.equal(await failureOf("hv.permission", () => records.list()), refused);
+    } finally {
+      files.stat = stat;
+    }
   }));

@@ -1,6 +1,7 @@
 /** Names and references that users give, with the rules that keep them safe as folder, socket and option text. */
 
 import * as z from "zod/mini";
+import { parseCheckpointId, parseVmId } from "../base/ids.ts";
 
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const NAME_LIMIT = 255;
@@ -10,12 +11,18 @@ function isName(text: string): boolean {
     text.trim() === text;
 }
 
+function isId(text: string): boolean {
+  return parseVmId(text) !== undefined || parseCheckpointId(text) !== undefined;
+}
+
 /**
- * A VM's name: 1 to 255 characters, no control character, no white space at either end. Everything else is
- * allowed, since names never become part of a path, an option or a script.
+ * A VM's name: 1 to 255 characters, no control character, no white space at either end, and nothing that reads as
+ * an id, since a reference by it would mean another VM. Everything else is allowed, since names never become part
+ * of a path, an option or a script.
  */
 export const VmName = z.string().check(
   z.refine(isName, `a name has 1 to ${NAME_LIMIT} characters, no control character and no space at its ends`),
+  z.refine((text) => !isId(text), "a name is no uuid and no id like vm-UUID or ckpt-UUID"),
 );
 
 /** A VM by its id, its bare uuid or its exact name. */

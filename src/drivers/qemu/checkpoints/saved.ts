@@ -21,7 +21,8 @@ import { findBlockers, refuseBlocked, writableDisks } from "./disks.ts";
 import { makeMemoryFile, memoryFile, missingParts } from "./files.ts";
 import { differences, readShape } from "./machine_shape.ts";
 import { loadMemory, saveMemory } from "./state_node.ts";
-import { removeSnapshots } from "./tidy.ts";
+import { readBook, saveBook } from "./records.ts";
+import { removeSnapshots, strayMemoryFiles, tidyUpSnapshots } from "./tidy.ts";
 import { VmMonitor } from "./vm_monitor.ts";
 
 type Saved = NonNullable<VmRecord["saved"]>;
@@ -123,7 +124,27 @@ export async function settleSaved(
   return seen.state === "paused" || seen.state === "running";
 }
 
-/** How a saved VM starts; `undefined` for one that boots. Throws when its memory is not whole. */
+/**
+ * Puts a VM's checkpoints right before its guest boots: memory that a killed call left goes, and so does the mark of
+ * a restore that did not end, since from now on the VM is what it boots from. The caller holds the lock. A book that
+ * is damaged or cannot be written keeps no VM from starting; `checkpoint list` tells of it.
+ */
+async function settleCheckpoints(context: QemuContext, record: VmRecord): Promise<void> {
+  try {
+    const { restoring, ...book } = await readBook(context, record.id);
+    const strays = await strayMemoryFiles(context, record, book);
+    const limit = AbortSignal.timeout(CLEANUP_LIMIT_MS);
+    if (strays.length > 0) await tidyUpSnapshots(context, record, book, undefined, limit);
+    if (restoring !== undefined) await saveBook(context, record.id, book);
+  } catch (error) {
+    if (!(error instanceof HvError)) throw error;
+  }
+}
+
+/**
+ * How a saved VM starts; `undefined` for one that boots, whose checkpoints are put right first. Throws when its
+ * memory is not whole.
+ */
 export async function startFromSaved(
   context: QemuContext,
   records: VmRecords,
@@ -131,7 +152,10 @@ export async function startFromSaved(
 ): Promise<StartFrom | undefined> {
   const record = await records.get(vm);
   const { saved } = record;
-  if (saved?.phase !== "saved") return undefined;
+  if (saved?.phase !== "saved") {
+    await settleCheckpoints(context, record);
+    return undefined;
+  }
   const missing = await missingParts(context, vm, saved.tag, { disks: saved.disks, memory: true });
   if (missing.length > 0) throw notResumable(record, `${missing.join(", ")} is missing`);
   return {

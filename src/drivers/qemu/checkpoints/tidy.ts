@@ -24,6 +24,18 @@ export async function tidyUpSnapshots(
   await removeSnapshots(context, record.id, monitor, (tag) => isOurTag(tag) && !known.has(tag), signal);
 }
 
+/** Files of memory that neither a checkpoint nor the VM's record names: calls that were killed left them. */
+export async function strayMemoryFiles(
+  context: QemuContext,
+  { id, saved }: VmRecord,
+  { checkpoints }: CheckpointBook,
+): Promise<string[]> {
+  const known = new Set(checkpoints.map((checkpoint) => checkpoint.id));
+  if (saved !== undefined) known.add(saved.tag);
+  const strays = (await memoryTags(context, id)).filter((tag) => isOurTag(tag) && !known.has(tag));
+  return strays.map((tag) => memoryFile(context, id, tag));
+}
+
 /** Removes memory and disk snapshots of some tags. */
 export async function removeSnapshots(
   context: QemuContext,

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { uuidOf } from "../../../../src/base/ids.ts";
+import { memoryFile } from "../../../../src/drivers/qemu/checkpoints/files.ts";
+import { saveBook } from "../../../../src/drivers/qemu/checkpoints/records.ts";
 import { findOrphans, removeOrphan } from "../../../../src/drivers/qemu/orphans.ts";
 import { RuntimeFolder } from "../../../../src/drivers/qemu/runtime_folder.ts";
 import { Sandboxes } from "../../../../src/drivers/qemu/sandboxes.ts";
@@ -202,4 +205,53 @@ Deno.test("a killed keeper's note is an orphan until it is removed; a living kee
     }
     assert.equal((await removeOrphan(context, records, sandboxes, orphan, bench.scope)).removed, true);
     assert.deepEqual(await findOrphans(context, records, sandboxes), []);
+  }));
+
+async function addMemory({ context }: QemuBench, tag: string): Promise<string> {
+  const path = memoryFile(context, VM_ID, tag);
+  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  await Deno.writeTextFile(path, "memory");
+  return path;
+}
+
+Deno.test("memory that no checkpoint names goes under its VM's lock, and the VM stays", () =>
+  withQemu(async (bench) => {
+    const { context, records, scope } = bench;
+    const sandboxes = sandboxesOf(bench);
+    const record = await bench.addVm();
+    const kept = `ckpt-${uuidOf(OTHER_ID)}`;
+    const stray = await addMemory(bench, `ckpt-${uuidOf(VM_ID)}`);
+    const files = [await addMemory(bench, kept), await addMemory(bench, "of-somebody-else")];
+    const checkpoint = { id: kept, name: "kept", parent: null, created_at: PAST, disks: [] };
+    await saveBook(context, VM_ID, { schema: 1, current: kept, checkpoints: [checkpoint] });
+    {
+      using _making = await bench.host.locks.take(lockPath(context, VM_ID));
+      assert.deepEqual(await findOrphans(context, records, sandboxes), []);
+    }
+    const [orphan, ...others] = await findOrphans(context, records, sandboxes);
+    assert.ok(orphan !== undefined);
+    assert.deepEqual(others, []);
+    assert.deepEqual([orphan.kind, orphan.name, orphan.paths], ["folder_without_record", record.name, [
+      stray,
+    ]]);
+    const removed = await removeOrphan(context, records, sandboxes, orphan, scope);
+    assert.deepEqual([removed.removed, removed.files], [true, [stray]]);
+    assert.deepEqual([exists(stray), ...files.map(exists)], [false, true, true]);
+    assert.deepEqual(await records.get(VM_ID), record);
+    assert.equal((await removeOrphan(context, records, sandboxes, orphan, scope)).removed, false);
+    assert.deepEqual(await findOrphans(context, records, sandboxes), []);
+  }));
+
+Deno.test("memory that a checkpoint names meanwhile is no leftover any more", () =>
+  withQemu(async (bench) => {
+    const { context, records, scope } = bench;
+    await bench.addVm();
+    const id = `ckpt-${uuidOf(VM_ID)}`;
+    const path = await addMemory(bench, id);
+    const [orphan] = await findOrphans(context, records, sandboxesOf(bench));
+    assert.ok(orphan !== undefined);
+    const checkpoint = { id, name: "kept", parent: null, created_at: PAST, disks: [] };
+    await saveBook(context, VM_ID, { schema: 1, current: id, checkpoints: [checkpoint] });
+    const removed = await removeOrphan(context, records, sandboxesOf(bench), orphan, scope);
+    assert.deepEqual([removed.removed, exists(path)], [false, true]);
   }));

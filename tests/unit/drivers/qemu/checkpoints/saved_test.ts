@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { uuidOf } from "../../../../../src/base/ids.ts";
 import { memoryFile } from "../../../../../src/drivers/qemu/checkpoints/files.ts";
-import { settleSaved } from "../../../../../src/drivers/qemu/checkpoints/saved.ts";
+import { CHECKPOINTS_FILE, readBook, saveBook } from "../../../../../src/drivers/qemu/checkpoints/records.ts";
+import { settleSaved, startFromSaved } from "../../../../../src/drivers/qemu/checkpoints/saved.ts";
 import { observe } from "../../../../../src/drivers/qemu/observe.ts";
 import { openPause } from "../../../../../src/drivers/qemu/pause.ts";
 import type { VmRecord } from "../../../../../src/drivers/qemu/records.ts";
@@ -133,4 +134,39 @@ Deno.test("pausing asks only a running machine, resuming only one that stands st
       const sent = asked.filter((name) => name === "stop" || name === "cont");
       assert.deepEqual(sent, command === undefined ? [] : [command], `${deed} while ${status}`);
     }
+  }));
+
+Deno.test("a boot ends the mark of a broken restore and takes away memory that a killed call left", () =>
+  withQemu(async (bench) => {
+    const { context, records } = bench;
+    await bench.addVm();
+    const id = "ckpt-0123abcd-4567-4890-abcd-ef0123456789";
+    const stray = memoryFile(context, VM_ID, id);
+    await Deno.mkdir(stray.slice(0, stray.lastIndexOf("/")), { recursive: true });
+    await Deno.writeTextFile(stray, "memory");
+    const book = { schema: 1, current: null, checkpoints: [] };
+    await saveBook(context, VM_ID, { ...book, restoring: id });
+    assert.equal(await startFromSaved(context, records, VM_ID), undefined);
+    assert.deepEqual(await readBook(context, VM_ID), book);
+    assert.equal(await context.host.files.stat(stray), undefined);
+  }));
+
+Deno.test("a damaged list of checkpoints keeps no VM from booting", () =>
+  withQemu(async (bench) => {
+    const { context, records } = bench;
+    await bench.addVm();
+    const path = `${context.state.vm(VM_ID)}/${CHECKPOINTS_FILE}`;
+    await Deno.writeTextFile(path, "{");
+    assert.equal(await startFromSaved(context, records, VM_ID), undefined);
+    assert.equal(await Deno.readTextFile(path), "{");
+  }));
+
+Deno.test("a resume from saved memory leaves the mark of a broken restore", () =>
+  withQemu(async (bench) => {
+    const { context, records } = bench;
+    await addSaved(bench, "saved");
+    await saveBook(context, VM_ID, { schema: 1, current: null, checkpoints: [], restoring: "ckpt-x" });
+    // Its memory is not whole, so the start is refused.
+    await assert.rejects(() => startFromSaved(context, records, VM_ID));
+    assert.equal((await readBook(context, VM_ID)).restoring, "ckpt-x");
   }));

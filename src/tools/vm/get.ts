@@ -1,5 +1,7 @@
+import { toHvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
+import type { Driver } from "../../drivers/driver.ts";
 import { defineTool } from "../tool.ts";
 
 /** Shows one VM as observed now. */
@@ -13,5 +15,18 @@ export default defineTool({
   output: Vm,
   uses: ["driver", "vm"],
   feature: "vms",
-  handle: (_, { driver, vm, signal }) => driver.vms.get(vm.id, signal),
+  async handle(_, { driver, vm, signal, warn }) {
+    for (const warning of await checkpointWarnings(driver, vm.id, signal)) warn(warning);
+    return await driver.vms.get(vm.id, signal);
+  },
 });
+
+/** What is not in order with its checkpoints; that they cannot be looked at never hides the VM. */
+async function checkpointWarnings(driver: Driver, id: string, signal: AbortSignal): Promise<string[]> {
+  try {
+    return (await driver.checkpoints?.list(id, signal))?.warnings ?? [];
+  } catch (error) {
+    signal.throwIfAborted();
+    return [`Cannot look at its checkpoints: ${toHvError(error).message}`];
+  }
+}

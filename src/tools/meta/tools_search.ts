@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { inputJsonSchema } from "../json_schema.ts";
 import { defineTool, type Tool } from "../tool.ts";
+import { SYNONYMS } from "./synonyms.ts";
 
 const Found = z.object({
   name: z.string(),
@@ -29,7 +30,7 @@ export default defineTool({
     if (query === undefined) {
       throw new HvError("hv.usage", "Neither a query nor a tool was given", { hint: "Give query or tool" });
     }
-    const words = query.toLowerCase().split(/[\s_]+/).filter((word) => word !== "");
+    const words = wordsOf(query);
     const ranked = (await catalogue.loadAll())
       .map((tool) => ({ tool, score: scoreOf(tool, words) }))
       .filter(({ score }) => score > 0)
@@ -42,12 +43,24 @@ function entryOf({ name, family, summary, class: toolClass }: Tool): z.infer<typ
   return { name: `hv_${name}`, class: toolClass, family, summary };
 }
 
-/** A word in the name weighs more than one in the summary. */
-function scoreOf(tool: Tool, words: readonly string[]): number {
-  let score = 0;
-  for (const word of words) {
-    if (tool.name.includes(word)) score += 3;
-    else if (tool.summary.toLowerCase().includes(word)) score += 1;
-  }
-  return score;
+/** A word in the name weighs more than one in the summary, and the word itself more than one that means it. */
+function scoreOf({ name, summary }: Tool, words: readonly string[]): number {
+  const own = wordsOf(name);
+  const told = wordsOf(summary);
+  const weigh = (word: string, inName: number, inSummary: number): number => {
+    if (own.some((other) => other.startsWith(word))) return inName;
+    return told.some((other) => other.startsWith(word)) ? inSummary : 0;
+  };
+  return words.reduce((score, word) => {
+    const meant = meaningsOf(word).map((other) => weigh(other, 2, 0));
+    return score + Math.max(weigh(word, 4, 1), ...meant);
+  }, 0);
+}
+
+function meaningsOf(word: string): readonly string[] {
+  return SYNONYMS.get(word) ?? SYNONYMS.get(word.replace(/s$/, "")) ?? [];
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
 }

@@ -1,7 +1,8 @@
 /** Finds the dumps below some places and lists them newest first. What is not listed is counted with its reason. */
 
 import type { Clock } from "../base/clock.ts";
-import { type HvError, toHvError } from "../base/errors.ts";
+import { HvError, toHvError } from "../base/errors.ts";
+import { formatBytes } from "../base/units.ts";
 import type { DumpFindResult, DumpSkipReason, FoundDump, SkippedPath } from "../contract/dump_find.ts";
 import type { DumpPlace } from "./dump_places.ts";
 import { type DumpFiles, inspectDumpFile, type InspectedFile } from "./inspect_file.ts";
@@ -118,4 +119,53 @@ function countReasons(skipped: readonly SkippedPath[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { reason } of skipped) counts[reason] = (counts[reason] ?? 0) + 1;
   return counts;
+}
+
+/** Throws `hv.usage` where an operating system has no usual places to look in. */
+export function refuseNoPlace(os: string, places: readonly DumpPlace[]): void {
+  if (places.length > 0) return;
+  throw new HvError("hv.usage", `Cannot find dumps without a folder: no usual places are known on "${os}"`, {
+    hint: "Name a folder: hvlab dump find FOLDER",
+    context: { field: "folder", os },
+  });
+}
+
+/** A sentence for a search that found none of its places; `undefined` when there was one, readable or not. */
+export function noPlaceExists(places: readonly DumpPlace[], result: DumpFindResult): string | undefined {
+  if (result.folders.length > 0 || result.found > 0 || result.skipped > 0) return undefined;
+  const looked = places.map(({ path }) => `"${path}"`).join(", ");
+  return `None of the usual places exists: ${looked}; name a folder to look elsewhere`;
+}
+
+/** Files that look like dumps, or might be, and cannot be used; the others are only counted. */
+const SHOWN_REASONS: ReadonlySet<DumpSkipReason> = new Set([
+  "damaged",
+  "too_short",
+  "being_written",
+  "permission",
+  "io_error",
+]);
+
+/** The result for a person: one line for each dump and for each file that cannot be read, then counts. */
+export function dumpListText(result: DumpFindResult): string {
+  const lines = result.dumps.map(dumpLine);
+  const unread = result.skipped_paths.filter(({ reason }) => SHOWN_REASONS.has(reason));
+  for (const { path, reason, message } of unread) lines.push(`${path}  not read (${reason}): ${message}`);
+  const count = result.found === 1 ? "1 dump" : `${result.found} dumps`;
+  const shown = result.found > result.dumps.length
+    ? `${count}, the newest ${result.dumps.length} shown`
+    : count;
+  const reasons = Object.entries(result.skipped_by_reason).map(([reason, number]) => `${number} ${reason}`);
+  lines.push(reasons.length === 0 ? shown : `${shown}; passed over: ${reasons.join(", ")}`);
+  return lines.join("\n");
+}
+
+function dumpLine(dump: FoundDump): string {
+  const { path, dump_kind, bugcheck_code, bugcheck_name, exception_code, exception_name } = dump;
+  const cause = [bugcheck_code ?? exception_code, bugcheck_name ?? exception_name];
+  const parts = [dump.time ?? "no time", dump_kind, formatBytes(dump.size_bytes)];
+  if (dump.os_version !== null) parts.push(dump.os_version);
+  parts.push(...cause.filter((word) => typeof word === "string"), path);
+  if (dump.warnings !== undefined) parts.push(`(${dump.warnings.join(", ")})`);
+  return parts.join("  ");
 }

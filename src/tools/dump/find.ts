@@ -3,7 +3,7 @@ import { ListLimit } from "../../contract/arguments.ts";
 import { DumpFindResult } from "../../contract/dump_find.ts";
 import { Path } from "../../contract/path.ts";
 import { placeOf, usualDumpPlaces } from "../../debugger/dump_places.ts";
-import { findDumps } from "../../debugger/find_dumps.ts";
+import { dumpListText, findDumps, noPlaceExists, refuseNoPlace } from "../../debugger/find_dumps.ts";
 import { defineTool } from "../tool.ts";
 
 /** Lists the crash dumps below a folder, or in the places where this system leaves them. */
@@ -16,10 +16,16 @@ export default defineTool({
   positional: ["folder"],
   output: DumpFindResult,
   without: ["run", "net", "write"],
-  handle({ folder, limit }, { host: { os, files, clock, environment }, signal }) {
-    const places = folder === undefined
-      ? usualDumpPlaces(os, (name) => environment.get(name))
-      : [placeOf(folder)];
-    return findDumps(files, clock, { places, limit, signal });
+  async handle({ folder, limit }, { host: { os, files, clock, environment }, signal, warn }) {
+    if (folder !== undefined) {
+      return await findDumps(files, clock, { places: [placeOf(folder)], limit, signal });
+    }
+    const places = usualDumpPlaces(os, (name) => environment.get(name));
+    refuseNoPlace(os, places);
+    const result = await findDumps(files, clock, { places, limit, signal });
+    const missing = noPlaceExists(places, result);
+    if (missing !== undefined) warn(missing);
+    return result;
   },
+  render: dumpListText,
 });

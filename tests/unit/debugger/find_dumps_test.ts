@@ -3,7 +3,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { HvError } from "../../../src/base/errors.ts";
 import { DumpFindResult } from "../../../src/contract/dump_find.ts";
 import { placeOf, usualDumpPlaces } from "../../../src/debugger/dump_places.ts";
-import { findDumps } from "../../../src/debugger/find_dumps.ts";
+import { dumpListText, findDumps, noPlaceExists, refuseNoPlace } from "../../../src/debugger/find_dumps.ts";
 import { DumpBytes, kernelHeader64, minidump, systemInfoStream } from "../../support/dump_writer.ts";
 import { type MemoryEntry, MemoryFiles } from "../../support/memory_files.ts";
 
@@ -193,4 +193,38 @@ Deno.test("an ended search says why", async () => {
     findDumps(files, new StillClock(), { places: [placeOf("/d")], signal }),
     (thrown: unknown) => thrown === reason,
   );
+});
+
+Deno.test("a person reads a line for each dump and each file that cannot be read, and counts of the rest", async () => {
+  const result = await find({
+    "/d/new.dmp": kernelDump("2024-01-01T00:00:00Z"),
+    "/d/cut.dmp": { bytes: kernelHeader64(3).bytes.slice(0, 6) },
+    "/d/notes.txt": NOTES,
+    "/d/more.txt": NOTES,
+  });
+  const lines = dumpListText(result).split("\n");
+  assert.equal(lines.length, 3);
+  assert.match(lines[0] ?? "", /^2024-01-01T00:00:00Z {2}.* {2}\/d\/new\.dmp/);
+  assert.match(lines[1] ?? "", /^\/d\/cut\.dmp {2}not read \(too_short\): /);
+  assert.match(lines[2] ?? "", /^1 dump; passed over: .*2 not_a_dump/);
+  assert.equal(
+    dumpListText(await find({ "/d/sub/new.dmp": kernelDump("2024-01-01T00:00:00Z") })).split("\n")[1],
+    "1 dump",
+  );
+  assert.match(dumpListText(await find({ "/d/notes.txt": NOTES })), /^0 dumps; passed over: 1 not_a_dump$/);
+});
+
+Deno.test("a search without any place to look in says so", async () => {
+  assert.throws(() => refuseNoPlace("darwin", usualDumpPlaces("darwin", () => undefined)), (error) => {
+    assert.ok(error instanceof HvError);
+    assert.equal(error.code, "hv.usage");
+    assert.match(error.hint ?? "", /Name a folder/);
+    return true;
+  });
+  const places = usualDumpPlaces("linux", () => undefined);
+  refuseNoPlace("linux", places);
+  const search = (entries: Record<string, MemoryEntry>): Promise<DumpFindResult> =>
+    findDumps(new MemoryFiles(entries), new StillClock(), { places });
+  assert.match(noPlaceExists(places, await search({})) ?? "", /"\/var\/crash"/);
+  assert.equal(noPlaceExists(places, await search({ "/var/crash/notes.txt": NOTES })), undefined);
 });

@@ -10,6 +10,6 @@ export async function findOperation(history: ReadOnlyStore | undefined, op: stri
   if (operation !== undefined) return operation;
   throw new HvError("hv.not_found", `There is no operation "${op}"`, {
     hint: "List operations with `hvlab op list`",
-    context: { op },
+    context: { operation: op },
   });
 }

@@ -43,13 +43,19 @@ function entryOf({ name, family, summary, class: toolClass }: Tool): z.infer<typ
   return { name: `hv_${name}`, class: toolClass, family, summary };
 }
 
+/** Shorter words begin too many others: "run" stands in a summary only as itself, not as "running". */
+const STEM_LENGTH = 4;
+
 /** A word in the name weighs more than one in the summary, and the word itself more than one that means it. */
 function scoreOf({ name, summary }: Tool, words: readonly string[]): number {
   const own = wordsOf(name);
   const told = wordsOf(summary);
   const weigh = (word: string, inName: number, inSummary: number): number => {
     if (own.some((other) => other.startsWith(word))) return inName;
-    return told.some((other) => other.startsWith(word)) ? inSummary : 0;
+    const isTold = told.some((other) =>
+      other === word || (word.length >= STEM_LENGTH && other.startsWith(word))
+    );
+    return isTold ? inSummary : 0;
   };
   return words.reduce((score, word) => {
     const meant = meaningsOf(word).map((other) => weigh(other, 2, 0));

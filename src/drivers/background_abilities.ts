@@ -2,7 +2,7 @@
 
 import type { VmEventKind } from "../contract/vm.ts";
 import type { NewVmEvent } from "../state/events.ts";
-import type { CallScope } from "./driver.ts";
+import type { CallScope } from "./call_scope.ts";
 
 /** Calls the keeper, the one background process of a state folder. Neither method waits, and neither fails. */
 export interface KeeperCall {

@@ -2,7 +2,7 @@
 
 import type { Checkpoint } from "../contract/checkpoint.ts";
 import type { Loss } from "../contract/plan.ts";
-import type { CallScope } from "./driver.ts";
+import type { CallScope } from "./call_scope.ts";
 
 /** Checkpoints seen, and those of the record that are not whole where they are kept. */
 export interface CheckpointListing {

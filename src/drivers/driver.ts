@@ -4,9 +4,9 @@ import type { Finding } from "../contract/finding.ts";
 import type { Image } from "../contract/image.ts";
 import type { Loss } from "../contract/plan.ts";
 import type { Share } from "../contract/share.ts";
-import type { Progress } from "../contract/operation.ts";
 import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import type { CallScope } from "./call_scope.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
 import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
 import type { OpenBackground } from "./background_abilities.ts";
@@ -37,14 +37,6 @@ export type Feature =
   | "events"
   | "checkpoints"
   | "checkpoints.memory";
-
-/** What every changing method gets: the end of its time and a place for progress. */
-export interface CallScope {
-  readonly signal: AbortSignal;
-  readonly progress: (progress: Progress) => void;
-  /** Adds a sentence to the answer's warnings, where the caller shows any. */
-  readonly warn?: (text: string) => void;
-}
 
 /** A kernel of the user's own in place of an image's. Paths are of this host; the files are copied. */
 export interface KernelSpec {

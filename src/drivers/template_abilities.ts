@@ -2,7 +2,7 @@
 
 import type { ImageCheck, Template } from "../contract/image.ts";
 import type { Removed } from "../contract/vm.ts";
-import type { CallScope } from "./driver.ts";
+import type { CallScope } from "./call_scope.ts";
 
 /** What a look after a pool changed: ids of VMs. */
 export interface PoolChange {

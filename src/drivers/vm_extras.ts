@@ -1,7 +1,7 @@
 /** Groups of abilities with machines that not every driver has. Each stands for one feature. */
 
 import type { DiskMoment, VmChange, VmEvent } from "../contract/vm.ts";
-import type { CallScope } from "./driver.ts";
+import type { CallScope } from "./call_scope.ts";
 
 /** Feature `pause`. Wrong states are `hv.conflict` with what is wanted and found; being there already is success. */
 export interface PauseAbilities {

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { BackgroundNeeds, BackgroundWork } from "../drivers/background_abilities.ts";
-import type { CallScope } from "../drivers/driver.ts";
+import type { CallScope } from "../drivers/call_scope.ts";
 import type { Alarm } from "./alarm.ts";
 import type { KeeperJournal } from "./journal.ts";
 

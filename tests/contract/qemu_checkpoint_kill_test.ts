@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
-import type { CallScope, Driver } from "../../src/drivers/driver.ts";
+import type { CallScope } from "../../src/drivers/call_scope.ts";
+import type { Driver } from "../../src/drivers/driver.ts";
 import { disksOf, memoryTags } from "../../src/drivers/qemu/checkpoints/files.ts";
 import { readSnapshots } from "../../src/drivers/qemu/checkpoints/snapshot_table.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";

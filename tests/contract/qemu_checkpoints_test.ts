@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { HvError } from "../../src/base/errors.ts";
 import type { CheckpointAbilities } from "../../src/drivers/checkpoint_abilities.ts";
-import type { CallScope } from "../../src/drivers/driver.ts";
+import type { CallScope } from "../../src/drivers/call_scope.ts";
 import { disksOf, memoryFile, memoryTags } from "../../src/drivers/qemu/checkpoints/files.ts";
 import { readSnapshots } from "../../src/drivers/qemu/checkpoints/snapshot_table.ts";
 import { VmMonitor } from "../../src/drivers/qemu/checkpoints/vm_monitor.ts";

@@ -7,7 +7,8 @@ import { HvError } from "../../src/base/errors.ts";
 import { newVmId } from "../../src/base/ids.ts";
 import type { Image } from "../../src/contract/image.ts";
 import type { Removed, StopMode, Vm } from "../../src/contract/vm.ts";
-import type { CallScope, Driver, Feature, SandboxSpec, VmSpec } from "../../src/drivers/driver.ts";
+import type { CallScope } from "../../src/drivers/call_scope.ts";
+import type { Driver, Feature, SandboxSpec, VmSpec } from "../../src/drivers/driver.ts";
 import { memoryCheckpoints, type Restorable, wrongState } from "./memory_checkpoints.ts";
 import {
   memoryAdoption,

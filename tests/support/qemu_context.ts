@@ -3,7 +3,7 @@
 import type { JsonValue } from "../../src/base/json.ts";
 import { uuidOf } from "../../src/base/ids.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
-import type { CallScope } from "../../src/drivers/driver.ts";
+import type { CallScope } from "../../src/drivers/call_scope.ts";
 import type { QemuContext } from "../../src/drivers/qemu/context.ts";
 import { SCHEMA_VERSION, type VmRecord, VmRecords, writeRecord } from "../../src/drivers/qemu/records.ts";
 import { RuntimeFolder } from "../../src/drivers/qemu/runtime_folder.ts";

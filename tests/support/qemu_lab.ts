@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
-import type { CallScope, Driver, SandboxSpec, VmSpec } from "../../src/drivers/driver.ts";
+import type { CallScope } from "../../src/drivers/call_scope.ts";
+import type { Driver, SandboxSpec, VmSpec } from "../../src/drivers/driver.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { ProcessView } from "../../src/drivers/qemu/identity.ts";
 import { RuntimeFolder } from "../../src/drivers/qemu/runtime_folder.ts";

@@ -1,7 +1,8 @@
 /** Clones of a warm template, beside clones of the same template that are started by hand. Linux only. */
 
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
-import type { CallScope, Driver } from "../../src/drivers/driver.ts";
+import type { CallScope } from "../../src/drivers/call_scope.ts";
+import type { Driver } from "../../src/drivers/driver.ts";
 import { openDriver } from "../../src/drivers/index.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import { StateFolder } from "../../src/state/layout.ts";

@@ -5,7 +5,7 @@ import { HvError, toHvError } from "../../base/errors.ts";
 import { uuidOf } from "../../base/ids.ts";
 import type { Loss } from "../../contract/plan.ts";
 import type { CheckpointAbilities } from "../checkpoint_abilities.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
 import { checkpointOf } from "./map.ts";
 

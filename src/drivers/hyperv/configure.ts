@@ -3,7 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import type { VmChange } from "../../contract/vm.ts";
 import type { StateFolder } from "../../state/layout.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
 import { type MachineFacts, vmOf } from "./map.ts";
 import { refuseTakenName, takeNames } from "./names.ts";

@@ -1,7 +1,7 @@
 /** What hvlab left behind on a Hyper-V host: half-made VMs by their mark, and folders that no VM uses. */
 
 import type { Orphan, Removed } from "../../contract/vm.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
 import { readTag } from "./tag.ts";
 

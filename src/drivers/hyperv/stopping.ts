@@ -2,7 +2,7 @@
 
 import { HvError, toHvError } from "../../base/errors.ts";
 import type { StopMode } from "../../contract/vm.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
 import { stateOf } from "./states.ts";
 

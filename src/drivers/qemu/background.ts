@@ -2,7 +2,7 @@
 
 import { toHvError } from "../../base/errors.ts";
 import type { BackgroundNeeds, BackgroundWork, Journal } from "../background_abilities.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { TemplateAbilities } from "../template_abilities.ts";
 import type { QemuContext } from "./context.ts";
 import { isEnd } from "./events.ts";

@@ -1,7 +1,7 @@
 /** Changing what a VM is given, and what it is called. */
 
 import type { VmChange } from "../../contract/vm.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { ConfigureAbilities } from "../vm_extras.ts";
 import { refuseAdopted } from "./adoption/refuse.ts";
 import type { QemuContext } from "./context.ts";

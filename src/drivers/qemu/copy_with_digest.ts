@@ -1,7 +1,7 @@
 /** Copying a file whose bytes are digested on the way, so that the digest is that of the copy. */
 
 import { startSha256 } from "../../host/digest.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { QemuContext } from "./context.ts";
 
 const CHUNK_BYTES = 1024 * 1024;

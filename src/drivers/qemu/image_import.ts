@@ -6,7 +6,8 @@ import { joinPath } from "../../base/paths.ts";
 import { UndoList } from "../../base/undo.ts";
 import type { Image, ImageFile } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
-import type { CallScope, ImageSource } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
+import type { ImageSource } from "../driver.ts";
 import type { QemuContext } from "./context.ts";
 import { copyWithDigest } from "./copy_with_digest.ts";
 import {

@@ -5,7 +5,7 @@ import { uuidOf } from "../../base/ids.ts";
 import { joinPath } from "../../base/paths.ts";
 import { UndoList } from "../../base/undo.ts";
 import { waitForAll } from "../../base/wait_for_all.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import { type Acceleration, distrustKvm, isKvmFailure, probeAcceleration } from "./acceleration.ts";
 import type { Boot, MachinePlan } from "./argv.ts";
 import { refuseAdopted } from "./adoption/refuse.ts";

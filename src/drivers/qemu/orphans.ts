@@ -3,7 +3,7 @@
 import { parseVmId } from "../../base/ids.ts";
 import { joinPath, nameOf } from "../../base/paths.ts";
 import type { Orphan, Removed } from "../../contract/vm.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import { readBook } from "./checkpoints/records.ts";
 import { strayMemoryFiles, tidyUpSnapshots } from "./checkpoints/tidy.ts";
 import { VmMonitor } from "./checkpoints/vm_monitor.ts";

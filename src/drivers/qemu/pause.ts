@@ -1,7 +1,7 @@
 /** Halting a VM's processors and letting them go on. Nothing goes to disk. */
 
 import { HvError } from "../../base/errors.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { PauseAbilities } from "../vm_extras.ts";
 import { forgetSaved } from "./checkpoints/saved.ts";
 import type { QemuContext } from "./context.ts";

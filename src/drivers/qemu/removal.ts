@@ -4,7 +4,7 @@ import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { Loss } from "../../contract/plan.ts";
 import type { Removed } from "../../contract/vm.ts";
-import type { CallScope } from "../driver.ts";
+import type { CallScope } from "../call_scope.ts";
 import { readBook } from "./checkpoints/records.ts";
 import type { QemuContext } from "./context.ts";
 import { ProcessView } from "./identity.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { DEFAULT_CONFIG } from "../../../src/config/config.ts";
 import type { BackgroundNeeds, BackgroundWork, Journal } from "../../../src/drivers/background_abilities.ts";
-import type { CallScope, Driver } from "../../../src/drivers/driver.ts";
+import type { CallScope } from "../../../src/drivers/call_scope.ts";
+import type { Driver } from "../../../src/drivers/driver.ts";
 import { type KeeperOptions, runKeeper } from "../../../src/keeper/run.ts";
 import { readKeeperWish, seeKeeper, wantKeeper } from "../../../src/state/keeper_mark.ts";
 import { StateFolder } from "../../../src/state/layout.ts";

@@ -5,7 +5,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import { UndoList } from "../../../base/undo.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { AdoptionAbilities } from "../../vm_extras.ts";
 import type { QemuContext } from "../context.ts";
 import { bringIntoBeing, newRecord, refuseTakenName, takeNames } from "../creation.ts";

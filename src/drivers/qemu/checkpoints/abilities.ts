@@ -2,7 +2,7 @@
 
 import type { Checkpoint } from "../../../contract/checkpoint.ts";
 import type { CheckpointAbilities, CheckpointListing } from "../../checkpoint_abilities.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { observe } from "../observe.ts";
 import type { VmRecords } from "../records.ts";

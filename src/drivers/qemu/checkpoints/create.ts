@@ -3,7 +3,7 @@
 import { HvError } from "../../../base/errors.ts";
 import { newCheckpointId } from "../../../base/ids.ts";
 import { UndoList } from "../../../base/undo.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { type Observation, observe } from "../observe.ts";

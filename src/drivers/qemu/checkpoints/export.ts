@@ -7,7 +7,7 @@
 import { HvError } from "../../../base/errors.ts";
 import { joinPath } from "../../../base/paths.ts";
 import { UndoList } from "../../../base/undo.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { copyBootFiles } from "../copies/boot_copy.ts";
 import { writeExportRecord } from "../copies/export_record.ts";

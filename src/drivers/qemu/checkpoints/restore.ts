@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { Loss } from "../../../contract/plan.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { powerOn } from "../instance.ts";
 import { type Observation, observe } from "../observe.ts";

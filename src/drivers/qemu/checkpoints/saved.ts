@@ -9,7 +9,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import { UndoList } from "../../../base/undo.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import type { StartFrom } from "../instance.ts";
 import { type Observation, observe } from "../observe.ts";

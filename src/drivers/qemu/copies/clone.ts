@@ -3,7 +3,7 @@
 import { newVmId } from "../../../base/ids.ts";
 import { joinPath, nameOf } from "../../../base/paths.ts";
 import type { DiskMoment } from "../../../contract/vm.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { bringIntoBeing, newRecord } from "../creation.ts";

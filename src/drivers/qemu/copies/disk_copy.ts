@@ -3,7 +3,7 @@
 import { HvError } from "../../../base/errors.ts";
 import { isPlainObject, parseJson } from "../../../base/json.ts";
 import type { DiskMoment } from "../../../contract/vm.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { textIn } from "../checkpoints/answers.ts";
 import { type DiskFile, disksOf, runQemuImg } from "../checkpoints/files.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";

@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { folderOf, joinPath, nameOf } from "../../../base/paths.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { DiskMoment } from "../../../contract/vm.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { afterNextStart, type VmRecords } from "../records.ts";

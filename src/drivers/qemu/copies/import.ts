@@ -5,7 +5,7 @@
 
 import { newVmId } from "../../../base/ids.ts";
 import { folderOf, joinPath } from "../../../base/paths.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { memoryFileIn } from "../checkpoints/files.ts";
 import type { QemuContext } from "../context.ts";
 import { copyWithDigest } from "../copy_with_digest.ts";

@@ -4,7 +4,7 @@
  */
 
 import { HvError } from "../../../base/errors.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
 import type { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { CopyKind, DiskCopy } from "./disk_copy.ts";

@@ -2,7 +2,7 @@
 
 import { joinPath } from "../../../base/paths.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { linkFor } from "../agent.ts";
 import type { AgentAddress, AgentLink } from "../agent_link.ts";
 import type { Boot } from "../argv.ts";

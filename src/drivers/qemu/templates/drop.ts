@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { Removed } from "../../../contract/vm.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { filesUnder } from "../removal.ts";
 import { excludeUse, takeMakerLock } from "./locks.ts";

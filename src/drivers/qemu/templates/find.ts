@@ -2,7 +2,8 @@
 
 import { toHvError } from "../../../base/errors.ts";
 import type { Image } from "../../../contract/image.ts";
-import type { CallScope, SandboxSpec } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
+import type { SandboxSpec } from "../../driver.ts";
 import type { QemuContext } from "../context.ts";
 import { getImage } from "../images.ts";
 import { type Choice, chooseTemplate } from "./choose.ts";

@@ -7,7 +7,7 @@ import { joinPath } from "../../../base/paths.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { Image } from "../../../contract/image.ts";
 import { startSha256 } from "../../../host/digest.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { linkFor, openAgentChannel } from "../agent.ts";
 import type { MachinePlan } from "../argv.ts";
 import type { QemuContext } from "../context.ts";

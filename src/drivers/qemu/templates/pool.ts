@@ -5,7 +5,7 @@
  */
 
 import { newVmId } from "../../../base/ids.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { openAgentChannel } from "../agent.ts";
 import type { QemuContext } from "../context.ts";
 import { makeVm } from "../creation.ts";

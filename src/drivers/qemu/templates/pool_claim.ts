@@ -1,7 +1,7 @@
 /** Taking a ready clone out of a pool. */
 
 import { toHvError } from "../../../base/errors.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import { linkFor } from "../agent.ts";
 import type { QemuContext } from "../context.ts";
 import { refuseTakenName, takeNames } from "../creation.ts";

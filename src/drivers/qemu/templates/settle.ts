@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { GuestChannel } from "../../../guest/channel.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { Host } from "../../../host/host.ts";
 import { execThroughAgent } from "../agent_exec.ts";
 import { closeHandles, openHandles } from "../agent_handles.ts";

@@ -2,7 +2,7 @@
 
 import { toHvError } from "../../../base/errors.ts";
 import type { Image, ImageCheck } from "../../../contract/image.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { whyDead } from "./choose.ts";
 import { differencesOf, fingerprintOf, readTemplateKey } from "./fingerprint.ts";

@@ -1,7 +1,7 @@
 /** Having the template of an image and size: the one that fits, or a new one in the place of what cannot be used. */
 
 import type { Image } from "../../../contract/image.ts";
-import type { CallScope } from "../../driver.ts";
+import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { chooseTemplate, whyDead } from "./choose.ts";
 import { type MachineSize, readTemplateKey } from "./fingerprint.ts";

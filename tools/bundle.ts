@@ -18,6 +18,13 @@ import denoJson from "../deno.json" with { type: "json" };
 /** The folder of the bundle; its entry is `main.js`. */
 export const BUNDLE_FOLDER = `${ROOT}/dist/bundle`;
 
+/**
+ * Only packages are minified. The minifier puts the value of a `using` declaration that is read once in the place where
+ * it is read, and nothing is disposed any more: locks stayed taken and files open (Deno 2.9.6).
+ */
+const FOREIGN = { minify: true };
+const OWN = { minify: false };
+
 const START = `${ROOT}/src/start.ts`;
 const WRITER = "src/tools/schema_writer.ts";
 
@@ -43,10 +50,10 @@ export async function buildBundle(
     const core = await listCore();
     await Deno.writeTextFile(`${work}/core.ts`, core.map((url) => `export * from "${url}";\n`).join(""));
     const apart = new Map([
-      [fileUrl(`${ROOT}/src/mcp/sdk.ts`), await bundleAlone(work, "sdk", `${ROOT}/src/mcp/sdk.ts`)],
-      [fileUrl(`${ROOT}/${WRITER}`), await bundleAlone(work, "writer", `${ROOT}/${WRITER}`)],
+      [fileUrl(`${ROOT}/src/mcp/sdk.ts`), await bundleAlone(work, "sdk", `${ROOT}/src/mcp/sdk.ts`, FOREIGN)],
+      [fileUrl(`${ROOT}/${WRITER}`), await bundleAlone(work, "writer", `${ROOT}/${WRITER}`, FOREIGN)],
     ]);
-    const coreUrl = await bundleAlone(work, "core", `${work}/core.ts`);
+    const coreUrl = await bundleAlone(work, "core", `${work}/core.ts`, OWN);
     for (const url of core) apart.set(url, coreUrl);
     await Deno.writeTextFile(`${work}/deno.json`, JSON.stringify(configWith(apart)));
     await bundle([
@@ -72,13 +79,19 @@ export function hideImportNames(code: string): string {
 }
 
 async function bundle(args: string[]): Promise<void> {
-  await runOrThrow(Deno.execPath(), ["bundle", "--minify", ...args]);
+  await runOrThrow(Deno.execPath(), ["bundle", ...args]);
 }
 
 /** Bundles a module and all that it imports into one file of the work folder, and answers that file's address. */
-async function bundleAlone(work: string, name: string, source: string): Promise<string> {
+async function bundleAlone(
+  work: string,
+  name: string,
+  source: string,
+  { minify }: { minify: boolean },
+): Promise<string> {
   const output = `${work}/${name}.js`;
   await bundle([
+    ...(minify ? ["--minify"] : []),
     "--platform=browser",
     `--config=${ROOT}/deno.json`,
     `--output=${output}`,

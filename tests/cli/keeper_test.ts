@@ -155,7 +155,7 @@ Deno.test(
       await call("vm", "start", "web");
       await read(/^1 .* started {2}name=web .*\n/);
       await call("vm", "stop", "web", "--mode=off");
-      await read(/\n2 .* stopped {2}.*reason=host-qmp-quit.*\n/);
+      await read(/\n2 .* stopped {2}.*reason=host-(?:qmp-quit|signal).*\n/);
       follower.kill("SIGINT");
       assert.equal((await follower.status).code, 0);
       await lines.cancel();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { buildBundle, hideImportNames } from "../../tools/bundle.ts";
 import { readPermissionFlags } from "../../tools/permissions.ts";
-import { runProgram } from "../../tools/programs.ts";
+import { ROOT, runProgram } from "../../tools/programs.ts";
 
 Deno.test("names of dynamic imports are hidden, others stay as they are", () => {
   assert.equal(hideImportNames('await import("./a-B1.js")'), 'await import(["./a-B1.js"][0])');
@@ -31,6 +31,7 @@ Deno.test("Deno draws only the entry's own graph at start, and every chunk can s
     );
 
     await checkStart(`${folder}/bundle`);
+    assert.equal(await countDisposals(`${folder}/bundle`), await countDisposals(`${ROOT}/src`));
 
     for (const name of chunks) {
       const { size } = await Deno.stat(`${folder}/bundle/${name}`);
@@ -106,4 +107,17 @@ async function findChunks(folder: string, mark: string | RegExp): Promise<string
     if (typeof mark === "string" ? code.includes(mark) : mark.test(code)) found.push(name);
   }
   return found;
+}
+
+/** How many `using` declarations stand in all files below a folder: each frees a lock, a file or a half-made thing. */
+async function countDisposals(folder: string): Promise<number> {
+  let count = 0;
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) count += await countDisposals(path);
+    else if (/\.[jt]s$/.test(name)) {
+      count += (await Deno.readTextFile(path)).match(/\busing [A-Za-z_$][\w$]* ?= /g)?.length ?? 0;
+    }
+  }
+  return count;
 }

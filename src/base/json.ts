@@ -21,6 +21,17 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** As {@link isPlainObject}, for a value that is known to have come from JSON, so that its fields are JSON too. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isPlainObject(value);
+}
+
+/** An object's copy through JSON text, without fields that are `undefined`; `undefined` when it is no object there. */
+export function copyThroughJson(value: unknown): JsonObject | undefined {
+  const copy = parseJson(JSON.stringify(value));
+  return isJsonObject(copy) ? copy : undefined;
+}
+
 /** Parses JSON text whose shape is not known yet; throws a `SyntaxError` for anything that is not JSON. */
 export function parseJson(text: string): JsonValue {
   return JSON.parse(text);

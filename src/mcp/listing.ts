@@ -1,6 +1,6 @@
 /** The tool list that a host sees: sorted, one page, lean, and the same for the whole life of the server. */
 
-import { isPlainObject, type JsonObject } from "../base/json.ts";
+import { isJsonObject, isPlainObject, type JsonObject } from "../base/json.ts";
 import type { Catalogue } from "../tools/dispatch.ts";
 import { inputJsonSchema } from "../tools/json_schema.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -50,7 +50,7 @@ function inputSchemaOf(tool: Tool, whole: boolean): ListedTool["inputSchema"] {
   if (isPlainObject(properties)) {
     for (const [name, schema] of Object.entries(properties)) {
       if (!whole && tool.unlisted.includes(name)) continue;
-      listed[name] = isJson(schema) ? lean(schema) : {};
+      listed[name] = isJsonObject(schema) ? lean(schema) : {};
     }
   }
   Object.assign(listed, optionSchemas(tool));
@@ -66,10 +66,6 @@ function inputSchemaOf(tool: Tool, whole: boolean): ListedTool["inputSchema"] {
 function lean(schema: JsonObject): JsonObject {
   const { pattern: _, minLength: __, maxLength: ___, propertyNames: ____, maxItems: _____, ...rest } = schema;
   if (rest.type === "object") return { type: "object", additionalProperties: true };
-  if (isJson(rest.items)) rest.items = lean(rest.items);
+  if (isJsonObject(rest.items)) rest.items = lean(rest.items);
   return rest;
-}
-
-function isJson(value: unknown): value is JsonObject {
-  return isPlainObject(value);
 }

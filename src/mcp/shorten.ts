@@ -2,7 +2,7 @@
 
 import { HvError, toHvError } from "../base/errors.ts";
 import { newUlid } from "../base/ids.ts";
-import { isPlainObject, type JsonObject, type JsonValue } from "../base/json.ts";
+import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { joinPath } from "../base/paths.ts";
 import type { Host } from "../host/host.ts";
 import type { StateFolder } from "../state/layout.ts";
@@ -58,7 +58,7 @@ function cutJson(text: string, whole: JsonObject): JsonObject {
 function longTexts(data: JsonObject): string[] {
   return Object.values(data).flatMap((value) => {
     if (typeof value === "string") return value.length > SHORT_TEXT ? [value] : [];
-    return isObject(value) ? longTexts(value) : [];
+    return isJsonObject(value) ? longTexts(value) : [];
   });
 }
 
@@ -74,7 +74,7 @@ function cutObject(data: JsonObject, share: number): CutObject {
   let here = 0;
   let below = 0;
   for (const [name, value] of Object.entries(data)) {
-    if (isObject(value)) {
+    if (isJsonObject(value)) {
       const inner = cutObject(value, share);
       cut[name] = inner.data;
       below += inner.missing;
@@ -125,8 +125,4 @@ async function keepWhole(text: string, { files, clock }: Host, state: StateFolde
     const { message } = error instanceof HvError ? error : toHvError(error);
     return { file: null, file_problem: message.slice(0, 300) };
   }
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return isPlainObject(value);
 }

@@ -1,7 +1,7 @@
 /** A tool's schemas as JSON Schema: for lists and references of tools. No call needs it, so no tool imports it. */
 
 import { HvError } from "../base/errors.ts";
-import { isPlainObject, type JsonObject, parseJson } from "../base/json.ts";
+import { copyThroughJson, type JsonObject } from "../base/json.ts";
 import { toJSONSchema } from "./schema_writer.ts";
 import type { Tool } from "./tool.ts";
 
@@ -17,7 +17,7 @@ export function outputJsonSchema({ name, output }: Tool): JsonObject {
 
 function jsonSchemaOf(schema: Tool["input"], io: "input" | "output", tool: string): JsonObject {
   const { $schema: _, ...rest } = toJSONSchema(schema, { io });
-  const copy = parseJson(JSON.stringify(rest));
-  if (isPlainObject(copy)) return copy;
+  const copy = copyThroughJson(rest);
+  if (copy !== undefined) return copy;
   throw new HvError("hv.internal", `The ${io} of the tool "${tool}" has no JSON Schema`);
 }

@@ -2,8 +2,7 @@
 
 import * as z from "zod/mini";
 import { HvError } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
-import { isPlainObject } from "../base/json.ts";
+import { copyThroughJson, isPlainObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import type { Config } from "../config/config.ts";
 import type { Progress } from "../contract/operation.ts";
 import type { Loss } from "../contract/plan.ts";
@@ -258,13 +257,9 @@ function withVmList(raw: unknown): unknown {
   return isPlainObject(raw) && typeof raw.vm === "string" ? { ...raw, vm: [raw.vm] } : raw;
 }
 
-/** Round trip through JSON text: drops `undefined` and proves that nothing but JSON is inside. */
+/** What a handler gave as it goes out: nothing but JSON is inside. */
 function asJsonObject(value: unknown, name: string): JsonObject {
-  const copy: unknown = JSON.parse(JSON.stringify(value));
-  if (isJsonObject(copy)) return copy;
+  const copy = copyThroughJson(value);
+  if (copy !== undefined) return copy;
   throw new HvError("hv.internal", `The tool "${name}" gave something other than an object`);
-}
-
-function isJsonObject(value: unknown): value is JsonObject {
-  return isPlainObject(value);
 }

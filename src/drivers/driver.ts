@@ -8,6 +8,7 @@ import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts"
 import type { GuestChannel } from "../guest/channel.ts";
 import type { CallScope } from "./call_scope.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
+import type { MemoryDumpAbilities } from "./memory_dump_abilities.ts";
 import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
 import type { OpenBackground } from "./background_abilities.ts";
 import type {
@@ -35,6 +36,7 @@ export type Feature =
   | "shares"
   | "tpm"
   | "events"
+  | "dumps"
   | "checkpoints"
   | "checkpoints.memory";
 
@@ -177,6 +179,8 @@ export interface Driver {
   readonly adoption?: AdoptionAbilities;
   /** Present when `features` has `events`. */
   readonly events?: EventAbilities;
+  /** Present when `features` has `dumps`. */
+  readonly dumps?: MemoryDumpAbilities;
   /** Present when `features` has `shares`. */
   readonly shares?: ShareAbilities;
   /** What a background process does for this driver; absent where the provider has a service of its own. */

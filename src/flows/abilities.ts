@@ -2,6 +2,7 @@
 
 import { HvError } from "../base/errors.ts";
 import type { CheckpointAbilities } from "../drivers/checkpoint_abilities.ts";
+import type { MemoryDumpAbilities } from "../drivers/memory_dump_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
 import type { TemplateAbilities } from "../drivers/template_abilities.ts";
 import type {
@@ -22,6 +23,7 @@ interface OptionalAbilities {
   copies: CopyAbilities;
   adoption: AdoptionAbilities;
   events: EventAbilities;
+  dumps: MemoryDumpAbilities;
 }
 
 /** A driver's ability; `hv.unsupported` when it has none. */

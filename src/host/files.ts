@@ -2,6 +2,7 @@
 
 import { folderOf } from "../base/paths.ts";
 import { fileFailure } from "./failures.ts";
+import { openPipe, type PipeReader } from "./pipes.ts";
 
 /** What a path names, without following a symbolic link. */
 export type EntryKind = "file" | "folder" | "link" | "other";
@@ -35,6 +36,8 @@ export interface RandomAccessFile extends Disposable {
 /** A file being written from start to end. */
 export interface FileWriter extends Disposable {
   write(bytes: Uint8Array): Promise<void>;
+  /** Goes on behind so many bytes of zeros, which take no room where the file system can leave holes. */
+  skip(bytes: number): Promise<void>;
   /** Brings what was written to the disk itself. */
   sync(): Promise<void>;
   close(): void;
@@ -49,6 +52,8 @@ export interface Files {
   list(folder: string): Promise<FolderEntry[]>;
   realPath(path: string): Promise<string>;
   open(path: string): RandomAccessFile;
+  /** Opens a named pipe that is there already, without waiting for who writes into it. */
+  openPipe(path: string): Promise<PipeReader>;
   /** Opens for writing; an existing file is refused unless `overwrite` is given. */
   create(path: string, options?: { overwrite?: boolean; mode?: number }): Promise<FileWriter>;
   /** Writes whole or not at all: a temporary file beside the path, brought to disk, then renamed over it. */
@@ -106,6 +111,8 @@ export const denoFiles: Files = {
   },
 
   open: openForReading,
+
+  openPipe: (path) => openPipe(path),
 
   async create(path, { overwrite = false, mode = 0o600 } = {}) {
     const file = await attempt("write", path, () =>
@@ -245,6 +252,11 @@ function writerOf(file: Deno.FsFile, path: string): FileWriter {
   };
   return {
     write: (bytes) => attempt("write", path, () => writeAll(file, bytes)),
+    skip: (bytes) =>
+      attempt("write", path, async () => {
+        // Without the new length a hole at the end of the file would be lost.
+        await file.truncate(await file.seek(bytes, Deno.SeekMode.Current));
+      }),
     sync: () => attempt("write", path, () => file.sync()),
     close,
     [Symbol.dispose]: close,

@@ -24,6 +24,7 @@ import { getImage, listImages } from "./images.ts";
 import { SERIAL_LOG, startVm } from "./instance.ts";
 import { readLogTail } from "./launch_errors.ts";
 import { explainLosses } from "./lost_guest.ts";
+import { openMemoryDumps } from "./memory_dump/abilities.ts";
 import { asVm, observe } from "./observe.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { openPause } from "./pause.ts";
@@ -165,6 +166,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       "shares",
       "tpm",
       ...(events === undefined ? [] : ["events" as const]),
+      "dumps",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -178,6 +180,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     copies: openCopies(context, records),
     adoption: openAdoption(context, records),
     ...(events === undefined ? {} : { events }),
+    dumps: openMemoryDumps(context, records),
     background: (journal, changed) =>
       new QemuBackground({ context, records, sandboxes, templates, hasPools }, journal, changed),
     shares: {

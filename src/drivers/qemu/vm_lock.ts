@@ -19,6 +19,7 @@ export type LockedWork =
   | "restoring"
   | "configuring"
   | "copying"
+  | "dumping"
   | "adopting";
 
 const NOTE_LIMIT_MS = 100;

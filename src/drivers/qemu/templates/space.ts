@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { Host } from "../../../host/host.ts";
-import { parseFreeBytes } from "../diagnose.ts";
+import { readFreeBytes } from "../space.ts";
 
 /** Throws `hv.io` when a folder has no room for a file of the guest's memory. A `df` that gives no answer is no reason. */
 export async function requireSpace(
@@ -23,18 +23,4 @@ export async function requireSpace(
       context: { path: folder, wanted_bytes: wanted, free_bytes: free },
     },
   );
-}
-
-async function readFreeBytes(host: Host, folder: string, signal: AbortSignal): Promise<number | undefined> {
-  if (host.os === "windows") return undefined;
-  try {
-    const { stdout } = await host.processes.run("df", ["-Pk", "--", folder], {
-      signal,
-      env: { LC_ALL: "C" },
-    });
-    return parseFreeBytes(new TextDecoder().decode(stdout));
-  } catch {
-    signal.throwIfAborted();
-    return undefined;
-  }
 }

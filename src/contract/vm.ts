@@ -3,6 +3,7 @@
 import * as z from "zod/mini";
 import { ErrorObject } from "./operation.ts";
 import { Share } from "./share.ts";
+import { VmSettings } from "./vm_settings.ts";
 
 /** What a VM can be observed to be. `unknown` means that it could not be seen, never that it is off. */
 export const VmState = z.enum([
@@ -66,6 +67,8 @@ export const Vm = z.object({
   shares: z.optional(z.array(Share)),
   /** Whether it has a TPM. */
   tpm: z.optional(z.boolean()),
+  /** Settings beside its size; looked up for one VM, never for a list. */
+  settings: z.optional(VmSettings),
   /** Whether somebody else made it; its process and its disks are never removed by us. */
   adopted: z.optional(z.boolean()),
   created_at: z.optional(z.string()),

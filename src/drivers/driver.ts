@@ -17,6 +17,7 @@ import type {
   CopyAbilities,
   EventAbilities,
   PauseAbilities,
+  SettingsAbilities,
 } from "./vm_extras.ts";
 
 /** Abilities that not every driver has. A tool names the one that it needs; the pipeline answers `hv.unsupported` without it. */
@@ -31,6 +32,7 @@ export type Feature =
   | "guest"
   | "pause"
   | "configure"
+  | "settings"
   | "copies"
   | "adoption"
   | "shares"
@@ -173,6 +175,8 @@ export interface Driver {
   readonly pause?: PauseAbilities;
   /** Present when `features` has `configure`. */
   readonly configure?: ConfigureAbilities;
+  /** Present when `features` has `settings`. */
+  readonly settings?: SettingsAbilities;
   /** Present when `features` has `copies`. */
   readonly copies?: CopyAbilities;
   /** Present when `features` has `adoption`. */

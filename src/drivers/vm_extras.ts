@@ -1,6 +1,7 @@
 /** Groups of abilities with machines that not every driver has. Each stands for one feature. */
 
 import type { DiskMoment, VmChange, VmEvent } from "../contract/vm.ts";
+import type { VmSettings } from "../contract/vm_settings.ts";
 import type { CallScope } from "./call_scope.ts";
 
 /** Feature `pause`. Wrong states are `hv.conflict` with what is wanted and found; being there already is success. */
@@ -21,6 +22,17 @@ export interface ConfigureAbilities {
   ): Promise<{ now: string[]; at_next_start: string[] }>;
   /** Gives a VM another name, whatever its state; `hv.conflict` when it is taken. */
   rename(id: string, name: string, scope: CallScope): Promise<void>;
+}
+
+/** Feature `settings`: what a provider keeps of a VM beside its size. */
+export interface SettingsAbilities {
+  /** The settings as they are now; one that this VM cannot have is absent. */
+  read(id: string, signal: AbortSignal): Promise<VmSettings>;
+  /**
+   * Changes those that are given and leaves the others. `hv.conflict` when the VM must be off for one of them, before
+   * any is changed; a failure on the way says in `context.applied` which ones hold already.
+   */
+  write(id: string, settings: VmSettings, scope: CallScope): Promise<void>;
 }
 
 /** What an exported folder says of itself. */

@@ -11,6 +11,7 @@ import type {
   CopyAbilities,
   EventAbilities,
   PauseAbilities,
+  SettingsAbilities,
 } from "../drivers/vm_extras.ts";
 
 interface OptionalAbilities {
@@ -20,6 +21,7 @@ interface OptionalAbilities {
   checkpoints: CheckpointAbilities;
   pause: PauseAbilities;
   configure: ConfigureAbilities;
+  settings: SettingsAbilities;
   copies: CopyAbilities;
   adoption: AdoptionAbilities;
   events: EventAbilities;

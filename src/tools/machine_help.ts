@@ -28,3 +28,18 @@ export const SANDBOX_HELP = {
   ...KERNEL_HELP,
   ...SHARE_HELP,
 } as const;
+
+/** Settings beside the size of a VM. */
+export const SETTINGS_HELP = {
+  dynamic_memory: "Let its memory grow and shrink while it runs (this and all below: Hyper-V only)",
+  memory_min_mb: "Least memory of a VM whose memory is dynamic",
+  memory_max_mb: "Most memory of a VM whose memory is dynamic",
+  boot: "Kind of device to boot from first; repeat it for the second and third",
+  secure_boot: "Whose keys Secure Boot trusts; choose before the VM gets a TPM",
+  tpm: "Give it a TPM, or take it away with what is sealed in it",
+  nested: "Let its guest run virtual machines itself",
+  on_host_start: "What becomes of it when the host starts",
+  start_delay_s: "How long after the host's start it starts",
+  on_host_stop: "What becomes of it when the host shuts down",
+  notes: "Your own text about it; hvlab's marks stay",
+} as const;

@@ -313,6 +313,7 @@ function openHyperV(world: HyperVWorld): AsyncDisposable & {
         ...{ notes: writeTag({ ...tag, making: true }), final_notes: writeTag({ ...tag, making: false }) },
         ...{ disk_bytes: null, disk: null, parent_disk: null, iso: null, switch: null, network: false },
         secure_boot: null,
+        tpm: false,
       };
       return `vm-${(await client.makeMachine(parts, { signal: AbortSignal.timeout(60_000) })).id}`;
     },

@@ -23,7 +23,7 @@ const CMDLETS: Readonly<Record<string, readonly string[]>> = {
   "New-PSSession": ["VMId", "Credential"],
   "Out-Null": [],
   "Remove-PSSession": ["Session"],
-  "Select-Object": ["First", "Skip"],
+  "Select-Object": ["First", "Skip", "Unique"],
   "Sort-Object": ["Unique"],
   "Start-Sleep": ["Milliseconds"],
   "Where-Object": [],

@@ -7,6 +7,7 @@ import type { Arguments } from "./frames.ts";
 import { CheckpointFacts, MachineAnswer, type MachineFacts, readAnswer } from "./map.ts";
 import type { OperationName } from "./operations.ts";
 import type { SidecarFacts } from "./probe.ts";
+import { SettingsFacts } from "./settings.ts";
 import { Sidecar, type SidecarScope } from "./sidecar.ts";
 
 const Listing = z.object({
@@ -24,6 +25,7 @@ const Folders = z.object({
     z.object({ name: z.string(), path: z.string(), size_bytes: z.string(), created: z.nullable(z.string()) }),
   ),
 });
+const Settings = z.object({ settings: SettingsFacts, machine: MachineAnswer.shape.machine });
 const CheckpointListing = z.object({
   checkpoints: z.array(CheckpointFacts),
   machine: MachineAnswer.shape.machine,
@@ -45,6 +47,7 @@ export interface MachineParts {
   iso: string | null;
   switch: string | null;
   network: boolean;
+  tpm: boolean;
 }
 
 /** Hyper-V on this host through one sidecar. */
@@ -89,6 +92,15 @@ export class HyperV {
     scope: SidecarScope,
   ): Promise<MachineFacts> {
     return this.#machine(operation, { vm: uuidOf(id), ...args }, scope);
+  }
+
+  settings(id: string, signal: AbortSignal): Promise<z.infer<typeof Settings>> {
+    return this.#ask(Settings, "machine_settings", { vm: uuidOf(id) }, { signal });
+  }
+
+  /** What is `null` stays as it is. */
+  writeSettings(id: string, args: Arguments, scope: SidecarScope): Promise<z.infer<typeof Settings>> {
+    return this.#ask(Settings, "write_settings", { vm: uuidOf(id), ...args }, scope);
   }
 
   makeMachine(

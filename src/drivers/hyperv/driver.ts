@@ -16,6 +16,7 @@ import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { PowerShellDirect } from "./psdirect.ts";
+import { openSettings } from "./settings.ts";
 import { simulatedWorld } from "./simulation.ts";
 import { stopVm } from "./stopping.ts";
 import { readTag } from "./tag.ts";
@@ -68,6 +69,8 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "guest",
       "pause",
       "configure",
+      "settings",
+      "tpm",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -86,6 +89,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       configure: (id, change, scope) => configureVm(hyperv, id, change, scope),
       rename: (id, name, scope) => renameVm(hyperv, state, id, name, scope),
     },
+    settings: openSettings(hyperv),
     channels: (vm) => [new PowerShellDirect(hyperv, vm.id)],
     crash: () => Promise.resolve(undefined),
     heartbeat: (id, signal) => awaitHeartbeat(hyperv, id, signal),

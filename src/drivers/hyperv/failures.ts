@@ -13,6 +13,8 @@ const FailureFacts = z.object({
   types: z._default(z.array(z.string()), []),
   results: z._default(z.array(z.string()), []),
   place: z._default(z.string(), ""),
+  /** What a change of several steps had done by then. */
+  applied: z.optional(z.array(z.string())),
   /** Set when the operation itself says what is wrong. */
   ours: z.optional(z.object({
     code: z.string(),
@@ -135,7 +137,7 @@ function ownFailure(
 ): HvError {
   return new HvError(isErrorCode(code) ? code : "hv.internal", firstLine(facts.message), {
     ...(hint ? { hint } : {}),
-    context: { operation, ...context },
+    context: { operation, ...context, ...(facts.applied === undefined ? {} : { applied: facts.applied }) },
   });
 }
 
@@ -144,8 +146,11 @@ function isErrorCode(code: string): code is ErrorCode {
 }
 
 /** What a report needs; script positions stay out of what users read. */
-function detailsOf({ message, id, category, types }: FailureFacts): JsonObject {
-  return { provider_id: id, provider_category: category, provider_message: message, provider_types: types };
+function detailsOf({ message, id, category, types, applied }: FailureFacts): JsonObject {
+  return {
+    ...{ provider_id: id, provider_category: category, provider_message: message, provider_types: types },
+    ...(applied === undefined ? {} : { applied }),
+  };
 }
 
 function firstLine(message: string): string {

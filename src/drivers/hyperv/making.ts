@@ -53,6 +53,7 @@ function partsOf({ host }: HyperV, spec: VmSpec, passing: string): MachineParts 
     iso: spec.iso ?? null,
     switch: spec.switch ?? null,
     network: spec.network ?? true,
+    tpm: spec.tpm ?? false,
   };
 }
 
@@ -96,6 +97,9 @@ function refuseUnfit(spec: VmSpec): void {
   }
   if (spec.kernel !== undefined) {
     refuse("hv.unsupported", "Hyper-V starts no kernel file", "Give it a disk that boots");
+  }
+  if (spec.tpm && (spec.generation === 1 || spec.firmware === "bios")) {
+    refuse("hv.unsupported", "A TPM needs generation 2", "Leave --tpm out, or give --generation 2");
   }
   const disks = [spec.disk_size_mb, spec.disk, spec.parent_disk].filter((disk) => disk !== undefined);
   if (disks.length > 1) {

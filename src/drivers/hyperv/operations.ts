@@ -31,6 +31,8 @@ export const OPERATIONS = {
   resume_machine: { function: "Resume-Machine", kind: "change" },
   rename_machine: { function: "Rename-Machine", kind: "change" },
   set_machine: { function: "Set-Machine", kind: "change" },
+  machine_settings: { function: "Get-MachineSettings", kind: "read", limit_s: READ_LIMIT_S },
+  write_settings: { function: "Set-MachineSettings", kind: "change" },
   remove_machine: { function: "Remove-Machine", kind: "change" },
   remove_stray_folder: { function: "Remove-StrayFolder", kind: "change" },
   make_checkpoint: { function: "New-Checkpoint", kind: "change" },

@@ -10,6 +10,7 @@ import library from "./ps/library.ps1" with { type: "text" };
 import loop from "./ps/loop.ps1" with { type: "text" };
 import machines from "./ps/machines.ps1" with { type: "text" };
 import rights from "./ps/rights.ps1" with { type: "text" };
+import settings from "./ps/settings.ps1" with { type: "text" };
 import worker from "./ps/worker.ps1" with { type: "text" };
 
 /** What the program is started with; it reads the loop from its input. */
@@ -19,6 +20,6 @@ export const LOOP = loop;
 /** What runs one request in a runspace. */
 export const WORKER = worker;
 /** All functions that the runspaces have. */
-export const LIBRARY = [library, rights, machines, creation, checkpoints, host, guest].join("\n");
+export const LIBRARY = [library, rights, machines, creation, settings, checkpoints, host, guest].join("\n");
 /** What each guest is told once: the functions that may run in it. */
 export const GUEST_END = guestEnd;

@@ -62,3 +62,19 @@ export function writeNext(notes: string, change: VmChange): string {
   if (fields.length === 0) return plain;
   return `${plain}${plain === "" ? "" : " "}[hvlab-next;${fields.join("")}]`;
 }
+
+/** The user's own part of the notes. */
+export function readText(notes: string): string {
+  return notes.replace(TAG, "").replace(NEXT, "").trim();
+}
+
+/** The notes with another text of the user's; the marks stay. */
+export function writeText(notes: string, text: string): string {
+  const marks = [TAG.exec(notes)?.[0], NEXT.exec(notes)?.[0].trim()].filter((mark) => mark !== undefined);
+  return [...marks, ...(text === "" ? [] : [text])].join(" ");
+}
+
+/** Whether a text could be read as one of the marks. */
+export function looksLikeMark(text: string): boolean {
+  return text.includes("[hvlab;") || text.includes("[hvlab-next;");
+}

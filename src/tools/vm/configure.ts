@@ -1,38 +1,62 @@
 import * as z from "zod/mini";
-import { HvError } from "../../base/errors.ts";
+import { HvError, toHvError } from "../../base/errors.ts";
 import { Cpus, MemoryMb } from "../../contract/arguments.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
+import { VmSettings } from "../../contract/vm_settings.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineSize } from "../../flows/machine_limits.ts";
+import { needFeature } from "../../flows/machine_wish.ts";
+import { SETTINGS_HELP } from "../machine_help.ts";
 import { defineTool } from "../tool.ts";
 
-/** Changes what a VM is given. What a living VM cannot take on waits for its next start. */
+/** Changes what a VM is given. A size that a living VM cannot take on waits for its next start; settings never wait. */
 export default defineTool({
   name: "vm_configure",
   family: "vm",
   class: "M",
-  summary: "Change a VM's memory or processors, now or at its next start",
-  input: { vm: VmRef, memory_mb: z.optional(MemoryMb), cpus: z.optional(Cpus) },
+  summary: "Change a VM's memory, processors or settings, now or at its next start",
+  input: { vm: VmRef, memory_mb: z.optional(MemoryMb), cpus: z.optional(Cpus), ...VmSettings.shape },
   positional: ["vm"],
+  help: SETTINGS_HELP,
   /** `now` names what holds already; the rest stands under `at_next_start`. */
   output: z.extend(Vm, { now: z.array(z.string()) }),
   uses: ["driver", "vm"],
   feature: "configure",
-  async handle({ memory_mb, cpus }, context) {
+  async handle({ vm: _, memory_mb, cpus, ...given }, context) {
     const { driver, config, vm, signal } = context;
-    const change = {
+    const size = {
       ...(memory_mb === undefined ? {} : { memory_mb }),
       ...(cpus === undefined ? {} : { cpus }),
     };
-    if (Object.keys(change).length === 0) {
+    const settings = VmSettings.parse(
+      Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    );
+    const changesSize = Object.keys(size).length > 0;
+    const changesSettings = Object.keys(settings).length > 0;
+    if (!changesSize && !changesSettings) {
       throw new HvError("hv.usage", `There is nothing to change about "${vm.name}"`, {
         hint: "Give --memory or --cpus",
         context: { vm: vm.id },
       });
     }
-    checkMachineSize(config.limits, change);
-    const { now } = await abilityOf(driver, "configure").configure(vm.id, change, context);
-    return { ...await driver.vms.get(vm.id, signal), now };
+    checkMachineSize(config.limits, size);
+    checkMachineSize(config.limits, { memory_mb: settings.memory_max_mb });
+    if (changesSettings) needFeature(driver, "settings", "--memory or --cpus");
+    const now: string[] = [];
+    if (changesSize) now.push(...(await abilityOf(driver, "configure").configure(vm.id, size, context)).now);
+    if (!changesSettings) return { ...await driver.vms.get(vm.id, signal), now };
+    const abilities = abilityOf(driver, "settings");
+    try {
+      await abilities.write(vm.id, settings, context);
+    } catch (error) {
+      throw changesSize ? toHvError(error).withContext({ changed: Object.keys(size) }) : error;
+    }
+    const seen = await abilities.read(vm.id, signal);
+    return {
+      ...await driver.vms.get(vm.id, signal),
+      settings: seen,
+      now: [...now, ...Object.keys(settings)],
+    };
   },
 });

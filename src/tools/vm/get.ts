@@ -17,7 +17,8 @@ export default defineTool({
   feature: "vms",
   async handle(_, { driver, vm, signal, warn }) {
     for (const warning of await checkpointWarnings(driver, vm.id, signal)) warn(warning);
-    return await driver.vms.get(vm.id, signal);
+    const settings = await driver.settings?.read(vm.id, signal);
+    return { ...await driver.vms.get(vm.id, signal), ...(settings === undefined ? {} : { settings }) };
   },
 });
 

@@ -56,7 +56,7 @@ function Add-Disc($machine, [string] $iso) {
 # taken away by Remove-Unfinished, never here.
 function New-Machine(
     [string] $passing, [string] $name, [int] $generation, [string] $memory_bytes, [int] $cpus, [string] $notes, [string] $final_notes,
-    $disk_bytes, $disk, $parent_disk, $iso, $switch, [bool] $network, $secure_boot
+    $disk_bytes, $disk, $parent_disk, $iso, $switch, [bool] $network, $secure_boot, [bool] $tpm
 ) {
     $server = Get-Server
     $root = Get-MachinesFolder
@@ -76,6 +76,7 @@ function New-Machine(
     Hyper-V\Set-VMMemory -VM $machine -DynamicMemoryEnabled $false -StartupBytes ([long] $memory_bytes) -ErrorAction Stop
     Hyper-V\Set-VMProcessor -VM $machine -Count $cpus -ErrorAction Stop
     if ($null -ne $secure_boot) { Hyper-V\Set-VMFirmware -VM $machine -EnableSecureBoot $(if ($secure_boot) { 'On' } else { 'Off' }) -ErrorAction Stop }
+    if ($tpm) { Set-Tpm $machine $true }
     if ($iso) { Add-Disc $machine ([string] $iso) }
     if ($adapterSwitch) {
         $adapter = @(Hyper-V\Get-VMNetworkAdapter -VM $machine -ErrorAction Stop)[0]

@@ -65,10 +65,13 @@ function Get-FailureFacts($record) {
     $types = @()
     $results = @()
     $ours = $null
+    $applied = $null
     for ($exception = $record.Exception; $exception; $exception = $exception.InnerException) {
         $types += $exception.GetType().FullName
         $results += '0x{0:X8}' -f $exception.HResult
         if ($exception.Data -and $exception.Data.Contains('hvlab')) { $ours = $exception.Data['hvlab'] }
+        # What a change of several steps had done by then.
+        if ($exception.Data -and $exception.Data.Contains('applied')) { $applied = $exception.Data['applied'] }
     }
     $facts = @{
         message = [string] $record.Exception.Message
@@ -81,6 +84,7 @@ function Get-FailureFacts($record) {
         place = [string] $record.ScriptStackTrace
     }
     if ($ours) { $facts.ours = $ours }
+    if ($null -ne $applied) { $facts.applied = $applied }
     $facts
 }
 

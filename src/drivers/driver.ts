@@ -10,6 +10,7 @@ import type { CallScope } from "./call_scope.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
 import type { MemoryDumpAbilities } from "./memory_dump_abilities.ts";
 import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
+import type { ForwardAbilities } from "./network_abilities.ts";
 import type { OpenBackground } from "./background_abilities.ts";
 import type {
   AdoptionAbilities,
@@ -39,6 +40,7 @@ export type Feature =
   | "tpm"
   | "events"
   | "dumps"
+  | "forwards"
   | "checkpoints"
   | "checkpoints.memory";
 
@@ -171,6 +173,8 @@ export interface Driver {
   readonly templates?: TemplateAbilities;
   /** Present when `features` has `checkpoints`; with `checkpoints.memory` they can hold memory. */
   readonly checkpoints?: CheckpointAbilities;
+  /** Present when `features` has `forwards`. */
+  readonly forwards?: ForwardAbilities;
   /** Present when `features` has `pause`. */
   readonly pause?: PauseAbilities;
   /** Present when `features` has `configure`. */

@@ -4,6 +4,7 @@ import { HvError } from "../base/errors.ts";
 import type { CheckpointAbilities } from "../drivers/checkpoint_abilities.ts";
 import type { MemoryDumpAbilities } from "../drivers/memory_dump_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
+import type { ForwardAbilities } from "../drivers/network_abilities.ts";
 import type { TemplateAbilities } from "../drivers/template_abilities.ts";
 import type {
   AdoptionAbilities,
@@ -19,6 +20,7 @@ interface OptionalAbilities {
   sandboxes: SandboxAbilities;
   templates: TemplateAbilities;
   checkpoints: CheckpointAbilities;
+  forwards: ForwardAbilities;
   pause: PauseAbilities;
   configure: ConfigureAbilities;
   settings: SettingsAbilities;

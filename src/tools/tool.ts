@@ -20,7 +20,17 @@ import type { Target } from "./targets.ts";
 import { describeIssues } from "./validate.ts";
 
 /** Tool families; each is a folder under `tools/` and a toolset over MCP. */
-export const FAMILIES = ["meta", "host", "vm", "sandbox", "checkpoint", "image", "guest", "dump"] as const;
+export const FAMILIES = [
+  "meta",
+  "host",
+  "vm",
+  "sandbox",
+  "checkpoint",
+  "net",
+  "image",
+  "guest",
+  "dump",
+] as const;
 export type Family = typeof FAMILIES[number];
 
 /** Through which door a call came in. */

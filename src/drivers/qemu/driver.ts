@@ -24,6 +24,7 @@ import { getImage, listImages } from "./images.ts";
 import { SERIAL_LOG, startVm } from "./instance.ts";
 import { readLogTail } from "./launch_errors.ts";
 import { explainLosses } from "./lost_guest.ts";
+import { openForwards } from "./network/forwards.ts";
 import { openMemoryDumps } from "./memory_dump/abilities.ts";
 import { asVm, observe } from "./observe.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
@@ -165,6 +166,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       "adoption",
       "shares",
       "tpm",
+      "forwards",
       ...(events === undefined ? [] : ["events" as const]),
       "dumps",
       "checkpoints",
@@ -175,6 +177,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     images,
     templates,
     checkpoints: openCheckpoints(context, records),
+    forwards: openForwards(context, records),
     pause: openPause(context, records),
     configure: openConfigure(context, records),
     copies: openCopies(context, records),

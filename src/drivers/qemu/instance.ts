@@ -15,6 +15,7 @@ import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts
 import type { QemuContext } from "./context.ts";
 import { endHelpers, startHelpers } from "./helpers.ts";
 import { launch } from "./launch.ts";
+import { openForwardsAtStart } from "./network/start.ts";
 import { type Observation, observe } from "./observe.ts";
 import { endProcess } from "./power_off.ts";
 import { readQemuProgram } from "./program.ts";
@@ -150,7 +151,7 @@ async function startUnder(
   context: QemuContext,
   records: VmRecords,
   record: VmRecord,
-  { signal }: CallScope,
+  { signal, warn }: CallScope,
   { acceleration, tiedToUs, from }: {
     acceleration: Acceleration;
     tiedToUs: boolean;
@@ -193,11 +194,16 @@ async function startUnder(
       // The record comes first: a keeper that ends just now looks at the records once more.
       if (!tiedToUs && record.template?.pooled !== true) context.keeper?.wake();
     },
-    ...(from === undefined ? {} : {
+    ...(from === undefined && record.forwards === undefined ? {} : {
       prepare: async (session, ending) => {
         // What it writes into the record must come after what the start writes.
         await noted;
-        await from.prepare(session, runtime, ending);
+        // Ports first: what can be refused must be before a saved memory counts as used.
+        await openForwardsAtStart(context, records, record.id, session, {
+          signal: ending,
+          ...(warn === undefined ? {} : { warn }),
+        });
+        await from?.prepare(session, runtime, ending);
       },
     }),
   });

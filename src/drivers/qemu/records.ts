@@ -55,6 +55,14 @@ const VmRecord = z.looseObject({
   iso: z.optional(z.string()),
   /** `false` on a VM without a network card. */
   network: z.optional(z.boolean()),
+  /** Ports of the host that lead into its guest whenever it runs. */
+  forwards: z.optional(z.array(z.looseObject({
+    guest_port: z.int(),
+    host_address: z.string(),
+    host_port: z.int(),
+    /** Whether hvlab chose the host's port. */
+    auto: z.optional(z.boolean()),
+  }))),
   /** Folders of the host that its guest sees. */
   shares: z.optional(z.array(Share)),
   /** `true` on a VM with a TPM, whose state is in its folder. */

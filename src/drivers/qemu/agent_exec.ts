@@ -17,13 +17,28 @@ import {
   startScript,
   statusCommand,
 } from "./agent_program.ts";
-import { END_PROGRAM, FIFO_FOLDERS, START_PROGRAM } from "./agent_scripts.ts";
+import { END_PROGRAM, START_PROGRAM } from "./agent_scripts.ts";
+import { FIFO_FOLDERS, PIPES, STREAM_PLACES, type StreamName, type StreamPlace } from "./agent_streams.ts";
 
-/** A shell needs a moment before its FIFOs are there. */
+/** A shell needs a moment before its streams are there; each look takes time from it. */
 const FIRST_LOOK_MS = 4;
+
+/** Even the shortest program needs that long until it has ended. */
+const FIRST_RESULT_MS = 2;
+
+/** The agent's words for a stream that is not there yet. */
+const NOT_YET = /no such file/i;
+
+/** The line that a program waits for. */
+const GO = new TextEncoder().encode("\n");
 
 /** How long ending a program may take after the call that wanted it is over. */
 const END_LIMIT_MS = 20_000;
+
+interface ProgramStreams {
+  out: GuestPipe;
+  err: GuestPipe;
+}
 
 /** Where a program's bytes go. */
 export interface Sinks {
@@ -31,7 +46,7 @@ export interface Sinks {
   stderr: ByteSink;
 }
 
-/** There is no room for FIFOs in the folder that was tried. */
+/** The guest cannot have a program's streams in the place that was tried. */
 class NoPlace extends Error {
   override readonly name = "NoPlace";
 }
@@ -56,8 +71,7 @@ export async function execThroughAgent(
   const woken = await link.takeSleeper()?.wakeWith(command, signal);
   if (woken !== undefined) {
     try {
-      const base = `${FIFO_FOLDERS[0]}/.hvlab-${crypto.randomUUID()}`;
-      return await new GuestProgram(link, clock, woken.pid, base, woken).follow(command, sinks, signal);
+      return await new GuestProgram(link, clock, woken.pid, PIPES, woken).follow(command, sinks, signal);
     } catch (error) {
       if (!(error instanceof NotStarted)) throw error;
       await woken.wakeOtherwise(signal);
@@ -74,11 +88,11 @@ async function startAndFollow(
   signal: AbortSignal,
 ): Promise<GuestExit> {
   let reason: unknown;
-  for (const folder of FIFO_FOLDERS) {
+  for (const makePlace of STREAM_PLACES) {
+    const place = makePlace();
     try {
-      const base = `${folder}/.hvlab-${crypto.randomUUID()}`;
-      const pid = await startScript(link, START_PROGRAM, startArguments(base, command), signal);
-      return await new GuestProgram(link, clock, pid, base).follow(command, sinks, signal);
+      const pid = await startScript(link, START_PROGRAM, startArguments(place.base, command), signal);
+      return await new GuestProgram(link, clock, pid, place).follow(command, sinks, signal);
     } catch (error) {
       if (!(error instanceof NoPlace)) throw error;
       reason = error.message;
@@ -86,27 +100,29 @@ async function startAndFollow(
   }
   throw new HvError(
     "hv.unsupported",
-    `The guest has no folder for a program's streams: tried ${FIFO_FOLDERS.join(", ")}`,
+    `The guest has no place for a program's streams: its shell has no pipes, and ${
+      FIFO_FOLDERS.join(", ")
+    } take no FIFOs`,
     { hint: "Make /tmp writable in the guest", context: { reason: String(reason) } },
   );
 }
 
-/** One started program, with the FIFOs that its streams go through. */
+/** One started program, with what its streams go through. */
 class GuestProgram {
   readonly #link: AgentLink;
   readonly #clock: Clock;
   readonly #pid: number;
-  readonly #base: string;
+  readonly #place: StreamPlace;
   readonly #handles: number[] = [];
   readonly #woken: WokenProgram | undefined;
   #exit: GuestExit | undefined;
 
-  constructor(link: AgentLink, clock: Clock, pid: number, base: string, woken?: WokenProgram) {
+  constructor(link: AgentLink, clock: Clock, pid: number, place: StreamPlace, woken?: WokenProgram) {
     this.#woken = woken;
     this.#link = link;
     this.#clock = clock;
     this.#pid = pid;
-    this.#base = base;
+    this.#place = place;
   }
 
   async follow(command: GuestCommand, sinks: Sinks, signal: AbortSignal): Promise<GuestExit> {
@@ -138,8 +154,8 @@ class GuestProgram {
     }
   }
 
-  /** A program that waited in the guest has its FIFOs open already. */
-  #adoptWoken(): { out: GuestPipe; err: GuestPipe } | undefined {
+  /** A program that waited in the guest has its streams open already. */
+  #adoptWoken(): ProgramStreams | undefined {
     if (this.#woken === undefined) return undefined;
     return {
       out: new GuestPipe(this.#link, this.#woken.stdout),
@@ -147,37 +163,54 @@ class GuestProgram {
     };
   }
 
-  /** Opens the FIFOs as soon as they are there. Opening the last one lets the program begin. */
-  async #open(command: GuestCommand, signal: AbortSignal): Promise<{ out: GuestPipe; err: GuestPipe }> {
+  /** Opens the streams as soon as they are there, and then lets the program begin. */
+  async #open(command: GuestCommand, signal: AbortSignal): Promise<ProgramStreams> {
     const pace = new Pace(this.#clock, FIRST_LOOK_MS);
     for (;;) {
       await pace.wait(signal);
-      // "r+" never waits. "r" does not either, because the same FIFO is open for writing by then.
-      const [first] = await openHandles(this.#link, this.#handles, [this.#fifo("o", "r+")]);
-      if (first?.ok) return await this.#openOthers();
+      const answers = await openHandles(this.#link, this.#handles, this.#files());
+      const failure = answers.find((answer) => !answer.ok);
+      const [outWriter, outReader, errWriter, errReader] = this.#handles;
+      if (
+        outWriter !== undefined && outReader !== undefined && errWriter !== undefined &&
+        errReader !== undefined
+      ) {
+        await this.#letBegin(errWriter, signal);
+        await this.#clock.sleep(FIRST_RESULT_MS, signal);
+        return {
+          out: new GuestPipe(this.#link, { writer: outWriter, reader: outReader }),
+          err: new GuestPipe(this.#link, { writer: errWriter, reader: errReader }),
+        };
+      }
+      // Some are open when the streams came to be in the middle of the round.
+      await closeHandles(this.#link, this.#clock, this.#handles.splice(0));
       const status = await this.#look(signal);
-      if (status.exit === undefined) continue;
-      this.#exit = status.exit;
-      throw setupFailure(status, command);
+      if (status.exit !== undefined) {
+        this.#exit = status.exit;
+        throw setupFailure(status, command);
+      }
+      if (failure?.ok === false && !NOT_YET.test(failure.text)) throw new NoPlace(failure.text);
     }
   }
 
-  async #openOthers(): Promise<{ out: GuestPipe; err: GuestPipe }> {
-    const files = [this.#fifo("o", "r"), this.#fifo("e", "r+"), this.#fifo("e", "r"), this.#fifo("i", "r+")];
-    const answers = await openHandles(this.#link, this.#handles, files);
-    const [outWriter, outReader, errWriter, errReader] = this.#handles;
-    for (const answer of answers) if (!answer.ok) throw refused("guest-file-open", answer);
-    if (
-      outWriter === undefined || outReader === undefined || errWriter === undefined || errReader === undefined
-    ) throw new HvError("hv.internal", "The guest agent gave no handles");
-    return {
-      out: new GuestPipe(this.#link, { writer: outWriter, reader: outReader }),
-      err: new GuestPipe(this.#link, { writer: errWriter, reader: errReader }),
-    };
+  /** "r+" never waits. "r" does not either, because the same pipe is open for writing by then. */
+  #files(): { path: string; mode: string }[] {
+    return [
+      ...[this.#stream("out", "r+"), this.#stream("out", "r")],
+      ...[this.#stream("err", "r+"), this.#stream("err", "r")],
+    ];
   }
 
-  #fifo(ending: string, mode: string): { path: string; mode: string } {
-    return { path: `${this.#base}.${ending}`, mode };
+  async #letBegin(handle: number, signal: AbortSignal): Promise<void> {
+    const [write, flush] = await this.#link.ask([
+      { name: "guest-file-write", arguments: { handle, "buf-b64": GO.toBase64() } },
+      { name: "guest-file-flush", arguments: { handle } },
+    ], { signal, changes: true });
+    for (const answer of [write, flush]) if (!answer.ok) throw refused("guest-file-write", answer);
+  }
+
+  #stream(name: StreamName, mode: string): { path: string; mode: string } {
+    return { path: this.#place.pathOf(name, this.#pid), mode };
   }
 
   async #look(signal: AbortSignal): Promise<ProgramStatus> {
@@ -190,7 +223,7 @@ class GuestProgram {
     using limit = startDeadline(this.#clock, END_LIMIT_MS);
     let ended = false;
     try {
-      const args = [String(this.#pid), this.#base];
+      const args = [String(this.#pid), this.#place.base];
       const { exit } = await runScript(this.#link, this.#clock, END_PROGRAM, args, limit.signal);
       ended = exit.exit_code === 0;
       await this.#look(limit.signal);
@@ -222,6 +255,7 @@ function setupFailure({ exit, stdout, stderr }: ProgramStatus, { argv, cwd = "" 
         hint: "Make it executable, or name its interpreter as the program",
         context,
       });
+    case "pipe":
     case "place":
       return new NoPlace(stderr);
     case "mkfifo":

@@ -16,6 +16,8 @@ export interface Policy {
   exec_without_plan: readonly string[];
   /** Whether class X needs a plan token on the command line too. */
   plan_for_exec_on_command_line: boolean;
+  /** First words of debugger commands that are taken over MCP as well, beside those that only read. */
+  debugger_commands: readonly string[];
 }
 
 /** Upper bounds for what may exist or be asked for. */
@@ -56,6 +58,7 @@ export const DEFAULT_CONFIG: Config = {
     folders: null,
     exec_without_plan: [],
     plan_for_exec_on_command_line: false,
+    debugger_commands: [],
   },
   limits: { vms: 64, memory_mb: 1024 * 1024, cpus: 256, sandbox_ttl_s: 7 * 24 * 3600 },
   defaults: { memory_mb: 512, cpus: 1 },

@@ -108,6 +108,7 @@ function configOf(data: ConfigFile, file: string): Config {
       exec_without_plan: data.policy?.exec_without_plan ?? [],
       plan_for_exec_on_command_line: data.policy?.plan_for_exec_on_command_line ??
         policy.plan_for_exec_on_command_line,
+      debugger_commands: data.policy?.debugger_commands ?? [],
     },
     limits: {
       vms: data.limits?.vms ?? limits.vms,

@@ -44,6 +44,11 @@ const Deny = z.strictObject({
 
 const MODES = ["standard", "read-only"] as const;
 
+const DEBUGGER_COMMAND = "a debugger command's first word, such as .reload or !process";
+const DebuggerCommand = z.string(DEBUGGER_COMMAND).check(
+  z.regex(/^[!.]?[A-Za-z][A-Za-z0-9_.]*$/, DEBUGGER_COMMAND),
+);
+
 const Policy = z.strictObject({
   mode: z.optional(z.enum(MODES, `one of ${MODES.join(", ")}`)),
   deny: z.optional(Deny),
@@ -51,6 +56,7 @@ const Policy = z.strictObject({
   folders: z.optional(z.array(FilePath, "a list of folders")),
   exec_without_plan: z.optional(z.array(Name, "a list of VM names or ids")),
   plan_for_exec_on_command_line: z.optional(Flag),
+  debugger_commands: z.optional(z.array(DebuggerCommand, "a list of debugger commands")),
 }, FIELDS);
 
 const Limits = z.strictObject({

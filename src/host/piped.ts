@@ -7,6 +7,10 @@ import type { OperatingSystem } from "./operating_system.ts";
 export interface PipeOptions {
   /** Variables beside those that it inherits. */
   env?: Record<string, string>;
+  /** The folder that it starts in; ours when left out. */
+  cwd?: string;
+  /** Puts it at the head of a process group of its own, so that `kill` ends what it has started as well. */
+  ownGroup?: boolean;
 }
 
 /** A running program whose three streams are ours. It ends by itself when its input is closed, if it is well made. */
@@ -20,7 +24,7 @@ export interface PipedProcess {
   write(bytes: Uint8Array): Promise<void>;
   /** Closes its input; never rejects. */
   closeInput(): Promise<void>;
-  /** Ends it at once, on Windows with all that it started; never rejects. */
+  /** Ends it at once; on Windows, and with a group of its own elsewhere, with all that it started. Never rejects. */
   kill(): Promise<void>;
 }
 
@@ -29,9 +33,9 @@ export function openPiped(
   os: OperatingSystem,
   program: string,
   args: readonly string[],
-  { env = {} }: PipeOptions,
+  options: PipeOptions,
 ): PipedProcess {
-  const child = begin(program, args, env);
+  const child = begin(program, args, options);
   const writer = child.stdin.getWriter();
   const ended = child.status.then(
     ({ code, signal }) => ({ code, signal }),
@@ -55,7 +59,8 @@ export function openPiped(
     },
     closeInput: () => writer.close().catch(() => writer.abort()).catch(() => {}),
     async kill() {
-      if (os === "windows") await killTree(child.pid);
+      if (os === "windows") await runQuietly("taskkill.exe", ["/PID", String(child.pid), "/T", "/F"]);
+      else if (options.ownGroup === true) await runQuietly("kill", ["-KILL", "--", `-${child.pid}`]);
       try {
         child.kill("SIGKILL");
       } catch {
@@ -65,21 +70,32 @@ export function openPiped(
   };
 }
 
-function begin(program: string, args: readonly string[], env: Record<string, string>): Deno.ChildProcess {
+function begin(
+  program: string,
+  args: readonly string[],
+  { env = {}, cwd, ownGroup = false }: PipeOptions,
+): Deno.ChildProcess {
   try {
-    const options = { args: [...args], env };
-    return new Deno.Command(program, { ...options, stdin: "piped", stdout: "piped", stderr: "piped" })
-      .spawn();
+    const place = cwd === undefined ? {} : { cwd };
+    return new Deno.Command(program, {
+      args: [...args],
+      env,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      detached: ownGroup,
+      ...place,
+    }).spawn();
   } catch (error) {
     throw programFailure(error, program);
   }
 }
 
-async function killTree(pid: number): Promise<void> {
+async function runQuietly(program: string, args: readonly string[]): Promise<void> {
   try {
-    const args = ["/PID", String(pid), "/T", "/F"];
-    await new Deno.Command("taskkill.exe", { args, stdin: "null", stdout: "null", stderr: "null" }).output();
+    await new Deno.Command(program, { args: [...args], stdin: "null", stdout: "null", stderr: "null" })
+      .output();
   } catch {
-    // Without taskkill the process itself is still ended below.
+    // Without it the process itself is still ended.
   }
 }

@@ -34,6 +34,21 @@ export class StateFolder {
     return joinPath(this.root, "templates");
   }
 
+  /** What debuggers said of dumps; a cache. */
+  get analyses(): string {
+    return joinPath(this.root, "analyses");
+  }
+
+  /** Symbol files that were fetched from servers; a cache in the layout of a symbol store. */
+  get symbols(): string {
+    return joinPath(this.root, "symbols");
+  }
+
+  /** What differencing disks lean on, as it was when they were made: one file for each. */
+  get disks(): string {
+    return joinPath(this.root, "disks");
+  }
+
   /** Locks that are not one VM's own: names, image imports. */
   get locks(): string {
     return joinPath(this.root, "locks");

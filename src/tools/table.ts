@@ -65,6 +65,7 @@ const ROWS: readonly Row[] = [
   { name: "guest_copy_from", core: true, load: () => import("./guest/copy_from.ts") },
   { name: "guest_copy_to", core: true, load: () => import("./guest/copy_to.ts") },
   { name: "guest_exec", core: true, load: () => import("./guest/exec.ts") },
+  { name: "dump_analyze", core: false, load: () => import("./dump/analyze.ts") },
   { name: "dump_find", core: false, load: () => import("./dump/find.ts") },
   { name: "dump_inspect", core: true, load: () => import("./dump/inspect.ts") },
   { name: "dump_symbols", core: false, load: () => import("./dump/symbols.ts") },

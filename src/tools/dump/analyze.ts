@@ -1,0 +1,62 @@
+import * as z from "zod/mini";
+import { DumpAnalysis } from "../../contract/dump_analyze.ts";
+import { Path } from "../../contract/path.ts";
+import { analyzeDumpFile } from "../../debugger/analyze/analyze_file.ts";
+import { checkReadingOnly, splitCommands } from "../../debugger/analyze/debugger_commands.ts";
+import { renderAnalysis } from "../../debugger/analyze/render_analysis.ts";
+import { defineTool } from "../tool.ts";
+
+const Seconds = z.int().check(z.minimum(1), z.maximum(24 * 3600));
+
+/** Has the Windows debugger read a dump too, and shows where it and hvlab differ. */
+export default defineTool({
+  name: "dump_analyze",
+  family: "dump",
+  class: "M",
+  summary: "Ask the Windows debugger (cdb) about a crash dump, beside our own reading",
+  input: {
+    path: Path,
+    command: z.optional(z.string().check(z.minLength(1), z.maxLength(8192))),
+    symbols: z.optional(Path),
+    download: z._default(z.boolean(), false),
+    fresh: z._default(z.boolean(), false),
+    full: z._default(z.boolean(), false),
+    limit_s: z._default(Seconds, 300),
+    silence_s: z._default(Seconds, 120),
+    memory_mb: z._default(z.int().check(z.minimum(64), z.maximum(1024 * 1024)), 4096),
+  },
+  positional: ["path"],
+  unlisted: ["fresh", "full", "limit_s", "silence_s", "memory_mb"],
+  help: {
+    command: "Debugger commands separated by semicolons; their text is the answer",
+    symbols: "Symbol stores, as in _NT_SYMBOL_PATH, which counts when this is left out",
+    download: "Let the debugger fetch symbols from the servers of that path",
+    fresh: "Run the debugger although the answer of an earlier run is kept",
+    full: "Show the texts of the usual commands too",
+    limit_s: "End the debugger after this time",
+    silence_s: "End the debugger after this time without output",
+    memory_mb: "End the debugger when it takes more memory (not on Windows)",
+  },
+  output: DumpAnalysis,
+  async handle(args, { host, config, state, door, signal }) {
+    const commands = args.command === undefined ? undefined : splitCommands(args.command);
+    if (commands !== undefined && door !== "cli") checkReadingOnly(commands, config.policy.debugger_commands);
+    return await analyzeDumpFile(host, {
+      path: args.path,
+      ...(commands === undefined ? {} : { commands }),
+      symbols: args.symbols ?? host.environment.get("_NT_SYMBOL_PATH"),
+      download: args.download,
+      fresh: args.fresh,
+      full: args.full,
+      limits: {
+        totalMs: args.limit_s * 1000,
+        silenceMs: args.silence_s * 1000,
+        memoryBytes: args.memory_mb * 1024 * 1024,
+      },
+      programs: config.programs,
+      kept: state.analyses,
+      signal,
+    });
+  },
+  render: renderAnalysis,
+});

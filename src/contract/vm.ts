@@ -110,6 +110,8 @@ export const Removed = z.object({
   name: z.optional(z.string()),
   removed: z.boolean(),
   files: z.array(z.string()),
+  /** Disks that were left where they are because the call said so. */
+  kept: z.optional(z.array(z.string())),
   warnings: z.optional(z.array(z.string())),
 });
 export type Removed = z.infer<typeof Removed>;

@@ -112,6 +112,12 @@ export interface VmListing {
   warnings: string[];
 }
 
+/** What a removal leaves. */
+export interface RemovalOptions {
+  /** Feature `vms.disks`: leaves the disk files where they are. */
+  keep_disks?: boolean;
+}
+
 /** Machines. Ids are `vm-<uuid>`; every method on an unknown id fails with `hv.not_found`. */
 export interface VmAbilities {
   /** All VMs, each observed now. A VM whose record is damaged is a warning, never a silent gap. */
@@ -124,9 +130,9 @@ export interface VmAbilities {
   /** Brings the VM to `off` (or `saved`) and returns once it is there. On a VM that is off it does nothing. */
   stop(id: string, mode: StopMode, scope: CallScope): Promise<void>;
   /** What `remove` would take away. */
-  losses(id: string, signal: AbortSignal): Promise<Loss[]>;
+  losses(id: string, signal: AbortSignal, options?: RemovalOptions): Promise<Loss[]>;
   /** Powers off if needed and removes everything that belongs to the VM. */
-  remove(id: string, scope: CallScope): Promise<Removed>;
+  remove(id: string, scope: CallScope, options?: RemovalOptions): Promise<Removed>;
   /** What hvlab left behind: found by record, runtime folder and process, each observed now. */
   orphans(signal: AbortSignal): Promise<Orphan[]>;
   /** Removes one orphan after looking at it again; what has come to life meanwhile stays. */

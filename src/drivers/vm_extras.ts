@@ -66,8 +66,8 @@ export interface CopyAbilities {
 /** Feature `adoption`: VMs that somebody else made. */
 export interface AdoptionAbilities {
   /**
-   * Takes a running foreign VM under hvlab's names; `locator` is what the driver finds it by, on QEMU its monitor
-   * socket. Without a name it gets the one that it says itself. Adopting a VM again finds its way to it anew.
+   * Takes a foreign VM under hvlab's names; `locator` is what the driver finds it by, on QEMU the monitor socket of
+   * a running one, on Hyper-V its id or exact name. Without a name it gets the one that it says itself. Adopting a VM again finds its way to it anew.
    */
   adopt(locator: string, name: string | undefined, scope: CallScope): Promise<string>;
   /** Forgets an adopted VM and touches neither its process nor its disks. `hv.unsupported` for one of our own. */

@@ -81,6 +81,21 @@ export function findShell(): string | undefined {
   return folders.filter((folder) => folder !== "").map((folder) => `${folder}/${name}`).find(isFile);
 }
 
+/** Runs a script in real PowerShell on a world, as somebody else on that host would. */
+export async function runShell(world: HyperVWorld, script: string): Promise<string> {
+  const modules = new URL("../hyperv_sim/modules", import.meta.url).pathname;
+  const { code, stdout, stderr } = await new Deno.Command(shell ?? "", {
+    args: ["-NoProfile", "-NonInteractive", "-Command", `$ErrorActionPreference = 'Stop'; ${script}`],
+    env: { HVLAB_HYPERV_SIM: world.folder, PSModulePath: modules },
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const text = new TextDecoder();
+  if (code !== 0) throw new Error(`PowerShell ended with ${code}: ${text.decode(stderr)}`);
+  return text.decode(stdout);
+}
+
 function isFile(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;

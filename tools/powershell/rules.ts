@@ -46,7 +46,7 @@ const STATICS: Readonly<Record<string, readonly string[]>> = {
   "Guid": ["NewGuid"],
   "hashtable": ["Synchronized"],
   "IO.Directory": ["CreateDirectory", "Delete", "Exists", "GetCreationTimeUtc", "GetDirectories", "GetFiles"],
-  "IO.File": ["Delete", "Exists", "Move", "Open"],
+  "IO.File": ["Delete", "Exists", "Move", "Open", "WriteAllText"],
   "IO.Path": [
     "Combine",
     "DirectorySeparatorChar",

@@ -15,11 +15,21 @@ const Listing = z.object({
   warnings: z.array(z.string()),
 });
 const Disks = z.object({
-  disks: z.array(z.object({ path: z.string(), size_bytes: z.nullable(z.string()) })),
-  root: z.string(),
+  /** `own` ones lie in the VM's own folder and go with it. */
+  disks: z.array(z.object({ path: z.string(), size_bytes: z.nullable(z.string()), own: z.boolean() })),
+  /** Other VMs whose disks lie in that folder or hang on one that does. */
+  dependants: z.array(z.object({ vm: z.string(), name: z.string(), path: z.string() })),
+  /** Disks of other VMs of which that cannot be told. */
+  unread: z.array(z.string()),
   machine: MachineAnswer.shape.machine,
 });
-const Removal = z.object({ name: z.string(), files: z.array(z.string()), warnings: z.array(z.string()) });
+export type MachineDisks = z.infer<typeof Disks>;
+const Removal = z.object({
+  name: z.string(),
+  files: z.array(z.string()),
+  kept: z.array(z.string()),
+  warnings: z.array(z.string()),
+});
 const Folders = z.object({
   folders: z.array(
     z.object({ name: z.string(), path: z.string(), size_bytes: z.string(), created: z.nullable(z.string()) }),
@@ -123,25 +133,37 @@ export class HyperV {
     return (await this.#ask(answer, "ask_shutdown", { vm: uuidOf(id) }, scope)).asked;
   }
 
-  disks(id: string, signal: AbortSignal): Promise<z.infer<typeof Disks>> {
-    return this.#ask(Disks, "machine_disks", { vm: uuidOf(id) }, { signal });
+  /** The VM's disks, and who needs those in the folder that the mark names. */
+  disks(id: string, folder: string | undefined, signal: AbortSignal): Promise<MachineDisks> {
+    return this.#ask(Disks, "machine_disks", { vm: uuidOf(id), folder: folder ?? null }, { signal });
   }
 
-  /** Removes a VM; with a folder of ours, what lies in it too. */
+  /**
+   * Removes a VM; when it lies in the folder of ours that the mark names, what is in that too. `alone` says that no other
+   * VM can need it, which saves a look at all disks.
+   */
   removeMachine(
     id: string,
-    folder: string | undefined,
+    { folder, keep_disks = false, alone = false }: { folder?: string; keep_disks?: boolean; alone?: boolean },
     scope: SidecarScope,
   ): Promise<z.infer<typeof Removal>> {
-    return this.#ask(Removal, "remove_machine", { vm: uuidOf(id), folder: folder ?? null }, scope);
+    const args = { vm: uuidOf(id), folder: folder ?? null, keep_disks, alone };
+    return this.#ask(Removal, "remove_machine", args, scope);
   }
 
   async ownFolders(signal: AbortSignal): Promise<z.infer<typeof Folders>["folders"]> {
     return (await this.#ask(Folders, "own_folders", {}, { signal })).folders;
   }
 
-  removeStrayFolder(folder: string, scope: SidecarScope): Promise<{ files: string[]; removed: boolean }> {
-    const answer = z.object({ files: z.array(z.string()), removed: z.boolean() });
+  removeStrayFolder(
+    folder: string,
+    scope: SidecarScope,
+  ): Promise<{ files: string[]; removed: boolean; warnings?: string[] | undefined }> {
+    const answer = z.object({
+      files: z.array(z.string()),
+      removed: z.boolean(),
+      warnings: z.optional(z.array(z.string())),
+    });
     return this.#ask(answer, "remove_stray_folder", { folder }, scope);
   }
 

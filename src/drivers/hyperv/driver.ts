@@ -1,13 +1,10 @@
 /** The Hyper-V driver: the machines of this Windows host, through PowerShell's own cmdlets. */
 
 import { HvError } from "../../base/errors.ts";
-import { joinPath } from "../../base/paths.ts";
-import type { Loss } from "../../contract/plan.ts";
-import type { Removed } from "../../contract/vm.ts";
 import type { Host } from "../../host/host.ts";
 import type { StateFolder } from "../../state/layout.ts";
-import type { CallScope } from "../call_scope.ts";
 import type { Driver, Feature, VmAbilities } from "../driver.ts";
+import { openAdoption } from "./adoption.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { HyperV } from "./client.ts";
 import { applyWaiting, configureVm, renameVm } from "./configure.ts";
@@ -16,10 +13,10 @@ import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { PowerShellDirect } from "./psdirect.ts";
+import { lossesOf, removeVm } from "./removal.ts";
 import { openSettings } from "./settings.ts";
 import { simulatedWorld } from "./simulation.ts";
 import { stopVm } from "./stopping.ts";
-import { readTag } from "./tag.ts";
 
 /** What the driver works with. */
 export interface HyperVContext {
@@ -35,12 +32,6 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
   const hyperv = new HyperV(host);
   const simulated = simulatedWorld(host) !== undefined;
 
-  const remove = async (id: string, scope: CallScope): Promise<Removed> => {
-    const { notes, name } = await hyperv.getMachine(id, scope.signal);
-    const { files, warnings } = await hyperv.removeMachine(id, readTag(notes)?.key, scope);
-    return { id, name, removed: true, files, ...(warnings.length === 0 ? {} : { warnings }) };
-  };
-
   const vms: VmAbilities = {
     async list(signal) {
       const { machines, warnings } = await hyperv.listMachines(signal);
@@ -53,8 +44,8 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       await hyperv.changeMachine("start_machine", id, {}, scope);
     },
     stop: (id, mode, scope) => stopVm(hyperv, id, mode, scope),
-    losses: (id, signal) => lossesOf(hyperv, id, signal),
-    remove,
+    losses: (id, signal, options) => lossesOf(hyperv, id, options ?? {}, signal),
+    remove: (id, scope, options) => removeVm(hyperv, id, options ?? {}, scope),
     orphans: (signal) => findOrphans(hyperv, signal),
     removeOrphan: (orphan, scope) => removeOrphan(hyperv, orphan, scope),
   };
@@ -71,6 +62,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "configure",
       "settings",
       "tpm",
+      "adoption",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -90,6 +82,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       rename: (id, name, scope) => renameVm(hyperv, state, id, name, scope),
     },
     settings: openSettings(hyperv),
+    adoption: openAdoption(hyperv, state),
     channels: (vm) => [new PowerShellDirect(hyperv, vm.id)],
     crash: () => Promise.resolve(undefined),
     heartbeat: (id, signal) => awaitHeartbeat(hyperv, id, signal),
@@ -115,23 +108,4 @@ async function awaitHeartbeat(hyperv: HyperV, id: string, signal: AbortSignal): 
     }
     await hyperv.host.clock.sleep(LOOK_AGAIN_MS, signal);
   }
-}
-
-/** What a removal would take: the configuration, the checkpoints, and the disks in the VM's own folder. */
-async function lossesOf(hyperv: HyperV, id: string, signal: AbortSignal): Promise<Loss[]> {
-  const { disks, root, machine } = await hyperv.disks(id, signal);
-  const tag = readTag(machine.notes);
-  const own = tag === undefined ? undefined : joinPath(root, tag.key);
-  const { checkpoints } = await hyperv.checkpoints(id, signal);
-  const losses: Loss[] = [{ what: "the VM's configuration" }];
-  for (const { name } of checkpoints) losses.push({ what: `the checkpoint "${name}"` });
-  for (const { path, size_bytes } of disks) {
-    const lost = own !== undefined && path.startsWith(own);
-    losses.push({
-      what: lost ? "disk" : "nothing of this disk: it lies outside the VM's own folder and stays",
-      path,
-      ...(lost && size_bytes !== null ? { size_bytes: Number(size_bytes) } : {}),
-    });
-  }
-  return losses;
 }

@@ -3,6 +3,7 @@
 import type { Orphan, Removed } from "../../contract/vm.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
+import { removeVm } from "./removal.ts";
 import { readTag } from "./tag.ts";
 
 /** A making takes seconds; what is older than this has nobody who goes on with it. */
@@ -60,15 +61,7 @@ export async function removeOrphan(hyperv: HyperV, orphan: Orphan, scope: CallSc
   if (still.kind === "folder_without_record") {
     return { id, ...await hyperv.removeStrayFolder(id, scope) };
   }
-  const { notes } = await hyperv.getMachine(id, scope.signal);
-  const { files, warnings } = await hyperv.removeMachine(id, readTag(notes)?.key, scope);
-  return {
-    id,
-    ...(name === undefined ? {} : { name }),
-    removed: true,
-    files,
-    ...(warnings.length === 0 ? {} : { warnings }),
-  };
+  return await removeVm(hyperv, id, {}, scope);
 }
 
 function ageOf(created: string | undefined, now: number): number | undefined {

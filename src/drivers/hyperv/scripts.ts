@@ -9,6 +9,7 @@ import host from "./ps/host.ps1" with { type: "text" };
 import library from "./ps/library.ps1" with { type: "text" };
 import loop from "./ps/loop.ps1" with { type: "text" };
 import machines from "./ps/machines.ps1" with { type: "text" };
+import removal from "./ps/removal.ps1" with { type: "text" };
 import rights from "./ps/rights.ps1" with { type: "text" };
 import settings from "./ps/settings.ps1" with { type: "text" };
 import worker from "./ps/worker.ps1" with { type: "text" };
@@ -20,6 +21,7 @@ export const LOOP = loop;
 /** What runs one request in a runspace. */
 export const WORKER = worker;
 /** All functions that the runspaces have. */
-export const LIBRARY = [library, rights, machines, creation, settings, checkpoints, host, guest].join("\n");
+export const LIBRARY = [library, rights, machines, creation, removal, settings, checkpoints, host, guest]
+  .join("\n");
 /** What each guest is told once: the functions that may run in it. */
 export const GUEST_END = guestEnd;

@@ -13,16 +13,41 @@ export interface Tag {
   created_at?: string;
   /** Whether the making has not come to its end. */
   making: boolean;
+  /** Whether somebody else made it: then the folder is none of ours. */
+  adopted?: boolean;
+  /** The image that it was made from. */
+  image?: string;
+  /** Present for a sandbox. */
+  sandbox?: Lease;
+}
+
+/** How long a sandbox lives. */
+export interface Lease {
+  /** When the lease ends; absent when that cannot be read, and then it never ends by itself. */
+  expires_at?: string;
+  /** The process whose end is its own, as `describe` of the host's processes shows it: `PID@START`. */
+  maker?: string;
 }
 
 const TAG = /\[hvlab;([^\]]*)\]/;
 const KEY = /^hvlab-[0-9a-f-]{36}$/;
 
 /** Writes the mark. */
-export function writeTag({ key, created_at, making }: Tag): string {
-  const fields = [`key=${key}`, ...(created_at === undefined ? [] : [`created=${created_at}`])];
-  if (making) fields.push("making=yes");
-  return `[hvlab;${fields.join(";")};]`;
+export function writeTag({ key, created_at, making, adopted = false, image, sandbox }: Tag): string {
+  const fields = {
+    key,
+    created: created_at,
+    making: making ? "yes" : undefined,
+    adopted: adopted ? "yes" : undefined,
+    image,
+    sandbox: sandbox === undefined ? undefined : "yes",
+    expires: sandbox?.expires_at,
+    maker: sandbox?.maker,
+  };
+  const words = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value};`]
+  );
+  return `[hvlab;${words.join("")}]`;
 }
 
 /** Finds the mark in a VM's notes; `undefined` when hvlab did not make the VM. */
@@ -37,9 +62,35 @@ export function readTag(notes: string): Tag | undefined {
   );
   const key = fields.get("key") ?? "";
   if (!KEY.test(key)) return undefined;
-  const created = fields.get("created");
-  const isTime = created !== undefined && !Number.isNaN(Date.parse(created));
-  return { key, ...(isTime ? { created_at: created } : {}), making: fields.get("making") === "yes" };
+  const created_at = timeOf(fields.get("created"));
+  const expires_at = timeOf(fields.get("expires"));
+  const [image, maker] = [fields.get("image"), fields.get("maker")];
+  const sandbox = {
+    ...(expires_at === undefined ? {} : { expires_at }),
+    ...(maker === undefined ? {} : { maker }),
+  };
+  return {
+    key,
+    ...(created_at === undefined ? {} : { created_at }),
+    making: fields.get("making") === "yes",
+    ...(fields.get("adopted") === "yes" ? { adopted: true } : {}),
+    ...(image === undefined ? {} : { image }),
+    ...(fields.get("sandbox") === "yes" ? { sandbox } : {}),
+  };
+}
+
+/** The notes without the mark. */
+export function removeTag(notes: string): string {
+  return notes.replace(TAG, "").trim();
+}
+
+/** The notes with this mark in the place of any other. */
+export function putTag(notes: string, tag: Tag): string {
+  return [writeTag(tag), removeTag(notes)].filter((part) => part !== "").join(" ");
+}
+
+function timeOf(text: string | undefined): string | undefined {
+  return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
 }
 
 const NEXT = /\s*\[hvlab-next;([^\]]*)\]/;

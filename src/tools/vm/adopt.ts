@@ -7,12 +7,12 @@ import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { checkGivenName } from "../policy.ts";
 import { defineTool } from "../tool.ts";
 
-/** Takes a running VM that somebody else made under hvlab's names. Its process and its disks stay theirs. */
+/** Takes a VM that somebody else made under hvlab's names. Its process and its disks stay theirs. */
 export default defineTool({
   name: "vm_adopt",
   family: "vm",
   class: "M",
-  summary: "Take a running foreign VM under hvlab's names, by its monitor socket on QEMU",
+  summary: "Take a foreign VM under hvlab's names, by its monitor socket on QEMU, its name on Hyper-V",
   input: { locator: Path, name: z.optional(VmName) },
   positional: ["locator"],
   output: Vm,

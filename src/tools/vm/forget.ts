@@ -3,7 +3,7 @@ import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { defineTool } from "../tool.ts";
 
-/** Takes an adopted VM off hvlab's list. Its process goes on and its disks stay. */
+/** Makes an adopted VM foreign again. Its process goes on and its disks stay; a driver that lists foreign VMs goes on listing it. */
 export default defineTool({
   name: "vm_forget",
   family: "vm",
@@ -18,6 +18,6 @@ export default defineTool({
     const { driver, vm, signal } = context;
     await abilityOf(driver, "adoption").forget(vm.id, context);
     const { vms } = await driver.vms.list(signal);
-    return { id: vm.id, name: vm.name, forgotten: vms.every(({ id }) => id !== vm.id) };
+    return { id: vm.id, name: vm.name, forgotten: vms.every(({ id, managed }) => id !== vm.id || !managed) };
   },
 });

@@ -17,6 +17,7 @@ import { withTemporaryFolder } from "../support/temporary_folder.ts";
 const image = findTinyImage();
 const BOOT_LIMIT_MS = 60_000;
 const MIB = 1024 * 1024;
+const LONE_EXEC = new URL("../support/lone_exec.ts", import.meta.url).pathname;
 
 interface Lab {
   host: Host;
@@ -258,6 +259,29 @@ const behaviours: Record<string, (lab: Lab) => Promise<void>> = {
     );
     assert.equal(failure.context.reason, "disk_full");
     assert.equal((await run("ls -A /tmp/small; umount /tmp/small; rmdir /tmp/small")).stdout, "");
+  },
+
+  "the next call ends what a killed one left": async ({ machine, run }) => {
+    const killed = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", LONE_EXEC, machine.agent, "echo begun; sleep 307 & sleep 308"],
+      stdin: "null",
+      stdout: "piped",
+      stderr: "inherit",
+    }).spawn();
+    const reader = killed.stdout.getReader();
+    let seen = "";
+    while (seen !== "begun\n") {
+      const { value, done } = await reader.read();
+      assert.ok(!done, `the process ended after "${seen}"`);
+      seen += new TextDecoder().decode(value);
+    }
+    killed.kill("SIGKILL");
+    await killed.status;
+    await reader.cancel();
+    assert.equal((await run("ps -o args | grep -c '[s]leep 30[78]'")).stdout, "0\n");
+    const folder = machine.agent.slice(0, machine.agent.lastIndexOf("/"));
+    const traces = Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.includes(".trace-"));
+    assert.deepEqual(traces, []);
   },
 
   "commands of one process overlap": async ({ run }) => {

@@ -68,6 +68,7 @@ export async function execThroughAgent(
   signal: AbortSignal,
 ): Promise<GuestExit> {
   checkCommand(command);
+  await link.traces.tidyUp(link, clock, signal);
   const woken = await link.takeSleeper()?.wakeWith(command, signal);
   if (woken !== undefined) {
     try {
@@ -126,9 +127,13 @@ class GuestProgram {
   }
 
   async follow(command: GuestCommand, sinks: Sinks, signal: AbortSignal): Promise<GuestExit> {
+    const trace = await this.#link.traces.open();
+    const note = (): Promise<void> =>
+      trace.note({ pid: this.#pid, base: this.#place.base, handles: this.#handles });
     let reachable = true;
     try {
-      const { out, err } = this.#adoptWoken() ?? await this.#open(command, signal);
+      await note();
+      const { out, err } = this.#adoptWoken() ?? await this.#open(command, note, signal);
       const pace = new Pace(this.#clock);
       for (;;) {
         // In this order: what is inside once the program is seen to have ended is all that it wrote.
@@ -150,7 +155,10 @@ class GuestProgram {
       if (this.#exit !== undefined || !reachable) throw error;
       throw await this.#end(error);
     } finally {
-      if (reachable) await closeHandles(this.#link, this.#clock, this.#handles);
+      if (reachable) {
+        await closeHandles(this.#link, this.#clock, this.#handles);
+        await trace.remove();
+      } else trace.leave();
     }
   }
 
@@ -164,7 +172,11 @@ class GuestProgram {
   }
 
   /** Opens the streams as soon as they are there, and then lets the program begin. */
-  async #open(command: GuestCommand, signal: AbortSignal): Promise<ProgramStreams> {
+  async #open(
+    command: GuestCommand,
+    onOpened: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<ProgramStreams> {
     const pace = new Pace(this.#clock, FIRST_LOOK_MS);
     for (;;) {
       await pace.wait(signal);
@@ -175,6 +187,7 @@ class GuestProgram {
         outWriter !== undefined && outReader !== undefined && errWriter !== undefined &&
         errReader !== undefined
       ) {
+        await onOpened();
         await this.#letBegin(errWriter, signal);
         await this.#clock.sleep(FIRST_RESULT_MS, signal);
         return {

@@ -8,13 +8,14 @@ import type { GuestCommand, GuestExit } from "../../guest/channel.ts";
 import { guestCrashed, linkBroke, lostWithinWork, notReady } from "./agent_errors.ts";
 import { type AgentCommand, AgentLost, AgentSilence, type AnswersTo } from "./agent_protocol.ts";
 import { AgentSession } from "./agent_session.ts";
+import { AgentTraces } from "./agent_traces.ts";
 
 /** Where a VM's agent is reached, and how to ask whether its guest has crashed. */
 export interface AgentAddress {
   host: Host;
   /** The unix socket of the agent's port; QEMU serves one client at a time. */
   socket: string;
-  /** The lock file that guards the socket; `<lock>.queue` beside it is used as well. */
+  /** The lock file that guards the socket; `<lock>.queue` and `<lock>.trace-*` beside it are used as well. */
   lock: string;
   isCrashed: (signal: AbortSignal) => Promise<{ reason: string } | undefined>;
 }
@@ -74,6 +75,8 @@ const RECONNECT_MS = 5;
  * would lock the others out.
  */
 export class AgentLink {
+  /** What the calls to this agent keep for the case that they are killed. */
+  readonly traces: AgentTraces;
   readonly #address: AgentAddress;
   readonly #lock: FairLock;
   #open: OpenConnection | undefined;
@@ -86,6 +89,7 @@ export class AgentLink {
   constructor(address: AgentAddress) {
     this.#address = address;
     this.#lock = new FairLock(address.host.locks, address.lock);
+    this.traces = new AgentTraces(address.host, address.lock);
   }
 
   /** Sends requests as one round and gives their answers in order; calls of this process take turns. */

@@ -24,7 +24,9 @@ export type Source =
   | "breakpad"
   | "debugger-observed"
   | "elf-specification"
-  | "makedumpfile";
+  | "makedumpfile"
+  | "qemu"
+  | "linux-headers";
 
 /** Writes one row of a layout table. */
 export function at(offset: number, size: number, source: Source): Field {

@@ -40,7 +40,14 @@ export type DumpReason =
   | "stream_damaged"
   | "stream_repeated"
   | "stream_missing"
-  | "header_damaged";
+  | "header_damaged"
+  | "missing_memory"
+  | "vmcoreinfo"
+  | "kernel_log"
+  | "kallsyms"
+  | "btf"
+  | "orc"
+  | "kernel_list";
 
 /** Something wrong or contradictory that did not keep the header from being read. */
 export interface DumpWarning {

@@ -12,7 +12,7 @@ import {
 import type { PhysicalMemory } from "./physical.ts";
 import type { Place } from "./virtual.ts";
 
-/** The ways of paging that Windows uses. */
+/** The ways of paging that are walked. */
 export type Paging = "x64" | "x64-5level" | "x86-pae" | "x86" | "arm64";
 
 /** The frame that a virtual page lies in. */
@@ -37,6 +37,10 @@ export interface PageTableOptions {
   directoryTableBase: bigint;
   /** Windows build, which decides how entries of absent pages are read. */
   build: number | null;
+  /** Whose tables they are: on other systems than Windows an entry without the present bit says nothing. */
+  system?: "windows" | "linux";
+  /** Address bits that only mark encrypted memory. */
+  encryptionMask?: bigint;
 }
 
 /** The tables that begin at `directoryTableBase`. */
@@ -126,12 +130,14 @@ class LongTables extends WideTables {
   readonly #root: number;
   readonly #levels: 4 | 5;
   readonly #build: number | null;
+  readonly #linux: boolean;
 
   constructor(options: PageTableOptions, levels: 4 | 5) {
-    super(options.physical, HIGH_MASK.x64);
+    super(options.physical, HIGH_MASK.x64 & ~Number((options.encryptionMask ?? 0n) >> 32n));
     this.#root = Number(BigInt.asUintN(40, options.directoryTableBase >> 12n));
     this.#levels = levels;
     this.#build = options.build;
+    this.#linux = options.system === "linux";
   }
 
   find(page: number, hops: number = MAXIMUM_HOPS): FramePlace | Absence {
@@ -150,7 +156,9 @@ class LongTables extends WideTables {
   }
 
   protected override decode(entry: WideEntry, level: number): NotPresent {
-    return readNotPresent(entry, this.#build, level);
+    return this.#linux
+      ? { kind: "absent", absence: { why: "not_mapped", level } }
+      : readNotPresent(entry, this.#build, level);
   }
 }
 

@@ -1,0 +1,241 @@
+/** Physical memory out of a kdump-compressed file: two bitmaps, a descriptor for each page, packed pages. */
+
+import { ByteReader, type ByteSource } from "../../bytes.ts";
+import { at } from "../../layout.ts";
+import type { Absence } from "../../memory/absence.ts";
+import { PageCache } from "../../memory/page_cache.ts";
+import { FRAME_BYTES, type PhysicalMemory } from "../../memory/physical.ts";
+import { badDump, type DumpWarning } from "../../reasons.ts";
+import { KDUMP_HEADER, readKdumpHeader } from "../kdump.ts";
+import type { LinuxCore, MemoryPiece } from "./core.ts";
+import { openFlattened } from "./flattened.ts";
+import { readNotes } from "./notes.ts";
+import { type HostCodecs, type PageCodec, pageCodecs } from "./page_codecs.ts";
+import { PageRanks } from "./page_ranks.ts";
+import { readAcrossFrames } from "./pages.ts";
+import { readProcessors, vmcoreinfoOf } from "./processor_notes.ts";
+
+const SIZES = {
+  sub_header_blocks: at(432, 4, "makedumpfile"),
+  bitmap_blocks: at(436, 4, "makedumpfile"),
+} as const;
+/** The block behind the header; fields came with versions. */
+const SUB_HEADER = {
+  split: at(12, 4, "makedumpfile"),
+  offset_vmcoreinfo: at(32, 8, "makedumpfile"),
+  size_vmcoreinfo: at(40, 8, "makedumpfile"),
+  offset_notes: at(48, 8, "makedumpfile"),
+  size_notes: at(56, 8, "makedumpfile"),
+  max_mapnr_64: at(96, 8, "makedumpfile"),
+} as const;
+const VERSION_OF = { split: 2, vmcoreinfo: 3, notes: 4, max_mapnr_64: 6 } as const;
+const DESCRIPTOR_BYTES = 24;
+const MAXIMUM_SUB_HEADER_BLOCKS = 2 ** 16;
+const MAXIMUM_BITMAP_BLOCKS = 2 ** 22;
+const MAXIMUM_BITMAP_BYTES = 64 * 1024 * 1024;
+const MAXIMUM_VMCOREINFO_BYTES = 2 ** 20;
+const MAXIMUM_NOTE_BYTES = 16 * 1024 * 1024;
+const KEPT_PAGES = 4096;
+
+/**
+ * Opens a kdump-compressed file, plain or flattened, of an x86-64 machine. Fails with `hv.bad_dump`: `unsupported_kind`
+ * for other machines, other block sizes and single parts of a split dump, `header_damaged`, `bitmap_size`, `truncated`.
+ */
+export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCodecs): LinuxCore {
+  const warnings: DumpWarning[] = [];
+  const source = flattened ? unwrap(file, warnings) : file;
+  const reader = new ByteReader(source, { what: "kdump" });
+  const { version, blockSize, machine } = readKdumpHeader(reader);
+  if (machine !== null && machine !== "x64") {
+    throw unsupported(`it is of a ${machine} machine, only x64 is read`);
+  }
+  if (blockSize !== FRAME_BYTES) {
+    throw unsupported(`its blocks have ${blockSize} bytes, only ${FRAME_BYTES} are read`);
+  }
+  const subHeaderBlocks = reader.u32(SIZES.sub_header_blocks.offset, "sub_hdr_size");
+  const bitmapBlocks = reader.u32(SIZES.bitmap_blocks.offset, "bitmap_blocks");
+  if (
+    subHeaderBlocks === 0 || subHeaderBlocks > MAXIMUM_SUB_HEADER_BLOCKS ||
+    bitmapBlocks > MAXIMUM_BITMAP_BLOCKS
+  ) {
+    throw badDump("header_damaged", "Cannot open the kdump: its header claims impossible sizes", {
+      sub_header_blocks: subHeaderBlocks,
+      bitmap_blocks: bitmapBlocks,
+    });
+  }
+  const sub = FRAME_BYTES;
+  if (version >= VERSION_OF.split && reader.u32(sub + SUB_HEADER.split.offset, "split") !== 0) {
+    throw unsupported("it is one part of a split dump", "Join the parts with: makedumpfile --reassemble");
+  }
+  const part = (offset: { offset: number }, size: { offset: number }, limit: number, since: number) => {
+    if (version < since) return new Uint8Array(0);
+    const start = Number(reader.u64(sub + offset.offset, "offset"));
+    return start === 0
+      ? new Uint8Array(0)
+      : source.read(start, Math.min(limit, Number(reader.u64(sub + size.offset, "size"))));
+  };
+  const notes = readNotes(
+    part(SUB_HEADER.offset_notes, SUB_HEADER.size_notes, MAXIMUM_NOTE_BYTES, VERSION_OF.notes),
+  );
+  const info = part(
+    SUB_HEADER.offset_vmcoreinfo,
+    SUB_HEADER.size_vmcoreinfo,
+    MAXIMUM_VMCOREINFO_BYTES,
+    VERSION_OF.vmcoreinfo,
+  );
+  const lastPage = version >= VERSION_OF.max_mapnr_64
+    ? Number(reader.u64(sub + SUB_HEADER.max_mapnr_64.offset, "max_mapnr_64"))
+    : reader.u32(KDUMP_HEADER.max_mapnr.offset, "max_mapnr");
+  const ranks = readRanks(source, (1 + subHeaderBlocks) * FRAME_BYTES, bitmapBlocks, lastPage, warnings);
+  const descriptors = (1 + subHeaderBlocks + bitmapBlocks) * FRAME_BYTES;
+  const physical = new KdumpMemory(source, ranks, descriptors, pageCodecs(host), warnings);
+  return {
+    kind: flattened ? "kdump_flattened" : "kdump",
+    physical,
+    processors: readProcessors(notes),
+    vmcoreinfo: info.length > 0 ? new TextDecoder("latin1").decode(info) : vmcoreinfoOf(notes),
+    pieces: () => physical.pieces(),
+    warnings,
+  };
+}
+
+function unwrap(file: ByteSource, warnings: DumpWarning[]): ByteSource {
+  const inner = openFlattened(file);
+  if (inner.cut) {
+    warnings.push({
+      reason: "truncated",
+      message: "The flattened kdump ends without its end mark: pages behind it are lost",
+      offset: file.size,
+    });
+  }
+  return inner;
+}
+
+/** The second half of the bitmaps says which pages are in the file. */
+function readRanks(
+  source: ByteSource,
+  bitmaps: number,
+  blocks: number,
+  lastPage: number,
+  warnings: DumpWarning[],
+): PageRanks {
+  const half = Math.floor(blocks * FRAME_BYTES / 2);
+  const wanted = Math.ceil(lastPage / 8);
+  if (wanted > half || wanted > MAXIMUM_BITMAP_BYTES) {
+    throw badDump(
+      "bitmap_size",
+      `Cannot open the kdump: a bitmap of ${half} bytes does not hold ${lastPage} pages`,
+      {
+        expected: wanted,
+        found: half,
+      },
+    );
+  }
+  const bitmap = source.read(bitmaps + half, wanted);
+  if (bitmap.length < wanted) {
+    warnings.push({
+      reason: "truncated",
+      message: `The bitmap of pages has ${bitmap.length} of ${wanted} bytes`,
+      expected: wanted,
+      actual: bitmap.length,
+    });
+  }
+  return new PageRanks(bitmap);
+}
+
+class KdumpMemory implements PhysicalMemory {
+  readonly #source: ByteSource;
+  readonly #ranks: PageRanks;
+  readonly #descriptors: number;
+  readonly #codecs: ReadonlyMap<number, PageCodec>;
+  readonly #warnings: DumpWarning[];
+  readonly #pages = new PageCache(KEPT_PAGES);
+  readonly #told = new Set<string>();
+
+  constructor(
+    source: ByteSource,
+    ranks: PageRanks,
+    descriptors: number,
+    codecs: ReadonlyMap<number, PageCodec>,
+    warnings: DumpWarning[],
+  ) {
+    this.#source = source;
+    this.#ranks = ranks;
+    this.#descriptors = descriptors;
+    this.#codecs = codecs;
+    this.#warnings = warnings;
+  }
+
+  get pageCount(): number {
+    return this.#ranks.count;
+  }
+
+  /** Every page that can be read, the highest first. */
+  *pieces(): Iterable<MemoryPiece> {
+    for (let frame = this.#ranks.end - 1; frame >= 0; frame--) {
+      if (!this.#ranks.has(frame)) continue;
+      const bytes = this.page(frame);
+      if (!("why" in bytes)) yield { address: frame * FRAME_BYTES, bytes };
+    }
+  }
+
+  page(frame: number): Uint8Array | Absence {
+    const kept = this.#pages.get(frame);
+    if (kept !== undefined) return kept;
+    const descriptor = this.#descriptor(frame);
+    if (descriptor === null) return { why: this.#ranks.has(frame) ? "truncated" : "not_in_dump", frame };
+    const page = this.#unpack(descriptor);
+    if (page === null) return { why: "truncated", frame };
+    this.#pages.set(frame, page);
+    return page;
+  }
+
+  fileOffsetOf(frame: number): number | null {
+    return this.#descriptor(frame)?.offset ?? null;
+  }
+
+  read(address: bigint, length: number): Uint8Array | Absence {
+    return readAcrossFrames(this, address, length);
+  }
+
+  #descriptor(frame: number): { offset: number; size: number; flags: number } | null {
+    const rank = this.#ranks.rankOf(frame);
+    if (rank < 0) return null;
+    const bytes = this.#source.read(this.#descriptors + rank * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES);
+    if (bytes.length < DESCRIPTOR_BYTES) return null;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, DESCRIPTOR_BYTES);
+    return {
+      offset: Number(view.getBigUint64(0, true)),
+      size: view.getUint32(8, true),
+      flags: view.getUint32(12, true),
+    };
+  }
+
+  #unpack({ offset, size, flags }: { offset: number; size: number; flags: number }): Uint8Array | null {
+    if (size > 2 * FRAME_BYTES) return null;
+    const packed = this.#source.read(offset, size);
+    if (packed.length < size) return null;
+    if (flags === 0) return size === FRAME_BYTES ? packed : null;
+    const codec = this.#codecs.get(flags);
+    if (codec?.unpack === undefined || codec.unpack === null) {
+      this.#tell(`Pages packed with ${codec?.name ?? `filter ${flags}`} cannot be unpacked here`);
+      return null;
+    }
+    const page = codec.unpack(packed, FRAME_BYTES);
+    if (page?.length === FRAME_BYTES) return page;
+    this.#tell(`A page packed with ${codec.name} at offset ${offset} is damaged`);
+    return null;
+  }
+
+  /** Each kind of damage once. */
+  #tell(message: string): void {
+    const kind = message.replace(/\d+/g, "#");
+    if (this.#told.has(kind)) return;
+    this.#told.add(kind);
+    this.#warnings.push({ reason: kind.startsWith("Pages") ? "unsupported_kind" : "body_unusable", message });
+  }
+}
+
+function unsupported(what: string, hint = "Run `hvlab dump inspect` for what its header tells"): Error {
+  return badDump("unsupported_kind", `Cannot open the kdump: ${what}`, {}, hint);
+}

@@ -1,0 +1,189 @@
+/** A crashed Linux kernel, opened: each part is read when it is first asked for, and costs only itself when it is lost. */
+
+import type { DumpWarning } from "../../reasons.ts";
+import { once } from "../../once.ts";
+import type { Walk } from "../../unwind/walk.ts";
+import type { RegisterContext } from "../../windows/context.ts";
+import type { LinuxCore } from "../containers/core.ts";
+import type { CoreProcessor } from "../containers/processor_notes.ts";
+import { frameRegisters } from "../registers.ts";
+import { openOrcTables, type OrcTables } from "../unwind/orc_tables.ts";
+import { walkOrc } from "../unwind/orc_walk.ts";
+import { Btf } from "./btf.ts";
+import { CodeMap, type LinuxPlace } from "./code_map.ts";
+import { type Kallsyms, openKallsyms } from "./kallsyms.ts";
+import { readKernelLog } from "./kernel_log.ts";
+import { type KernelMemory, openKernelMemory } from "./kernel_memory.ts";
+import type { KernelLog } from "./log_record.ts";
+import { lostPart } from "./lost_part.ts";
+import { type KernelModule, readModules } from "./modules.ts";
+import { type Taint, taintOfMask } from "./taint.ts";
+import { type KernelTask, TaskReader } from "./tasks.ts";
+import { findVmcoreinfo, type Vmcoreinfo } from "./vmcoreinfo.ts";
+
+const MOST_PROCESSORS = 8192;
+/** What the stack of a task off the processor begins with: r15 r14 r13 r12 bx bp, then the return address. */
+const SWITCH_FRAME = { bytes: 56, framePointer: 40, returnAddress: 48 } as const;
+
+/** One processor of the machine. */
+export interface LinuxProcessor extends CoreProcessor {
+  readonly index: number;
+  /** The task that it ran; null when that cannot be told. */
+  readonly task: () => KernelTask | null;
+}
+
+/** An opened kernel. */
+export class LinuxKernel {
+  readonly core: LinuxCore;
+  readonly info: Vmcoreinfo;
+  readonly memory: KernelMemory;
+  readonly #warnings: DumpWarning[] = [];
+
+  /** Fails with `hv.bad_dump` (`vmcoreinfo`) when not even the way into the memory is there. */
+  constructor(core: LinuxCore) {
+    this.core = core;
+    this.info = findVmcoreinfo(core);
+    this.memory = openKernelMemory(core, this.info);
+  }
+
+  /** What was found damaged or missing so far; it grows while more is read. */
+  get warnings(): readonly DumpWarning[] {
+    return [...this.core.warnings, ...this.#warnings];
+  }
+
+  /** Null when it cannot be read; so with all parts below. */
+  readonly log = once((): KernelLog | null => this.#part(() => readKernelLog(this.memory, this.info)));
+
+  readonly symbols = once((): Kallsyms | null => this.#part(() => openKallsyms(this.memory, this.info)));
+
+  /** Types; without them neither modules nor tasks nor unwinding are there. */
+  readonly types = once((): Btf | null => {
+    const start = this.symbols()?.addressOf("__start_BTF") ?? null;
+    const stop = this.symbols()?.addressOf("__stop_BTF") ?? null;
+    if (start === null || stop === null) {
+      if (this.symbols() !== null) {
+        this.#warnings.push({
+          reason: "btf",
+          message:
+            "The kernel was built without BTF: modules, tasks and stacks cannot be read, only its log and symbols",
+        });
+      }
+      return null;
+    }
+    return this.#part(() => new Btf(this.memory.bytes(start, Number(stop - start), "the kernel's types")));
+  });
+
+  readonly modules = once((): readonly KernelModule[] => {
+    const types = this.types();
+    const head = this.symbols()?.addressOf("modules") ?? null;
+    if (types === null || head === null) return [];
+    return this.#part(() => readModules(this.memory, types, head, this.#warnings)) ?? [];
+  });
+
+  readonly code = once((): CodeMap | null => {
+    const symbols = this.symbols();
+    return symbols === null ? null : new CodeMap(symbols, this.modules());
+  });
+
+  readonly #tables = once((): OrcTables | null => {
+    const [types, symbols, code] = [this.types(), this.symbols(), this.code()];
+    if (types === null || symbols === null || code === null) return null;
+    return this.#part(() => openOrcTables(this.memory, types, symbols, this.modules(), code.image));
+  });
+
+  readonly #taskReader = once((): TaskReader | null => {
+    const types = this.types();
+    return types === null ? null : new TaskReader(this.memory, types);
+  });
+
+  /** All tasks but the idle ones. */
+  readonly tasks = once((): readonly KernelTask[] => {
+    const reader = this.#taskReader();
+    const first = this.symbols()?.addressOf("init_task") ?? null;
+    if (reader === null || first === null) return [];
+    return this.#part(() => reader.all(first, this.#warnings)) ?? [];
+  });
+
+  readonly processors = once((): readonly LinuxProcessor[] =>
+    this.core.processors.map((processor, index) => ({
+      ...processor,
+      index,
+      task: once(() => this.#part(() => this.#currentTask(index))),
+    }))
+  );
+
+  /** The processor that panicked, when one did. */
+  readonly panicProcessor = once((): number | null => {
+    const address = this.symbols()?.addressOf("panic_cpu") ?? null;
+    if (address === null) return null;
+    const index = this.#part(() => this.memory.i32(address, "panic_cpu"));
+    return index === null || index < 0 || index >= MOST_PROCESSORS ? null : index;
+  });
+
+  readonly taint = once((): Taint | null => {
+    const address = this.symbols()?.addressOf("tainted_mask") ?? null;
+    const mask = address === null ? null : this.#part(() => this.memory.u64(address, "tainted_mask"));
+    return mask === null ? null : taintOfMask(mask);
+  });
+
+  /** Where a code address lies; a return address is looked up at its call. */
+  locate(address: bigint, exact: boolean): LinuxPlace {
+    return this.code()?.locate(address, exact) ?? { module: null, symbol: null, base: null };
+  }
+
+  /** Walks the stack from registers; only the first frame is there when there is no unwind data. */
+  walk(start: RegisterContext, exact = true): Walk {
+    const [tables, code] = [this.#tables(), this.code()];
+    if (tables === null || code === null) {
+      const frame = {
+        address: start.programCounter,
+        stackPointer: start.stackPointer,
+        how: "context",
+        exact,
+        registers: start,
+      } as const;
+      return { frames: [frame], end: "no_unwind_data" };
+    }
+    const isCode = (address: bigint) => code.isCode(address);
+    return walkOrc({ memory: this.memory, tables, isCode }, start, exact);
+  }
+
+  /** The stack of a task that is off the processor; null when its saved place is not in the dump. */
+  walkTask({ stackPointer }: KernelTask): Walk | null {
+    const saved = this.#part(() =>
+      this.memory.view(stackPointer, SWITCH_FRAME.bytes, "a task's saved registers")
+    );
+    if (saved === null) return null;
+    return this.walk(
+      frameRegisters(
+        saved.getBigUint64(SWITCH_FRAME.returnAddress, true),
+        stackPointer + BigInt(SWITCH_FRAME.bytes),
+        saved.getBigUint64(SWITCH_FRAME.framePointer, true),
+      ),
+      false,
+    );
+  }
+
+  #currentTask(processor: number): KernelTask | null {
+    const symbols = this.symbols();
+    const reader = this.#taskReader();
+    const offsets = symbols?.addressOf("__per_cpu_offset") ?? null;
+    const place = this.#currentPointer();
+    if (reader === null || offsets === null || place === null) return null;
+    const offset = this.memory.u64(offsets + BigInt(8 * processor), "the memory of a processor");
+    return reader.read(this.memory.u64(BigInt.asUintN(64, offset + place), "the current task"));
+  }
+
+  /** Where, in a processor's own memory, the pointer to its task lies: from Linux 6.2 to 6.14 in `pcpu_hot`. */
+  #currentPointer(): bigint | null {
+    const symbols = this.symbols();
+    const hot = symbols?.addressOf("pcpu_hot") ?? null;
+    const inHot = this.types()?.place("pcpu_hot.current_task") ?? null;
+    if (hot !== null && inHot !== null) return hot + BigInt(inHot.offset);
+    return symbols?.addressOf("current_task") ?? symbols?.addressOf("const_current_task") ?? null;
+  }
+
+  #part<Part>(read: () => Part): Part | null {
+    return lostPart(this.#warnings, read);
+  }
+}

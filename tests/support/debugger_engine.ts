@@ -39,3 +39,11 @@ export async function askEngine(
     await Deno.remove(path);
   }
 }
+
+/** Writes a program named cdb into a folder that runs the engine in its cdb form; answers its path. */
+export async function writeEngineAsCdb(folder: string): Promise<string> {
+  const path = `${folder}/cdb`;
+  const words = command.map((word) => `'${word}'`).join(" ");
+  await Deno.writeTextFile(path, `#!/bin/sh\nexec ${words} --cdb "$@"\n`, { mode: 0o755 });
+  return path;
+}

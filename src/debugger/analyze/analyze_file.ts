@@ -20,7 +20,7 @@ import { type DebuggerRun, runDebugger, type RunLimits } from "./run_debugger.ts
 export interface AnalyzeOptions {
   readonly path: string;
   /** Commands instead of the usual ones. */
-  readonly commands?: readonly string[];
+  readonly commands?: readonly string[] | undefined;
   /** Symbol path for both readings. */
   readonly symbols?: string | undefined;
   /** Whether the debugger may ask the servers that the symbol path names. */

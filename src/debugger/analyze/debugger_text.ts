@@ -13,8 +13,13 @@ export interface KeptParts {
   readonly dropped: number;
 }
 
-/** Reads head and tail in the encoding that the head shows. A gap is stated on a line of its own. */
-export function readDebuggerText({ head, tail, dropped }: KeptParts): DebuggerText {
+/** Reads head and tail in the encoding that the head shows. A gap is stated on a line of its own; lines end in LF. */
+export function readDebuggerText(parts: KeptParts): DebuggerText {
+  const { text, droppedBytes } = decodeParts(parts);
+  return { text: text.replaceAll("\r\n", "\n"), droppedBytes };
+}
+
+function decodeParts({ head, tail, dropped }: KeptParts): DebuggerText {
   const wide = looksWide(head);
   const decoder = wide ? "utf-16le" : "utf-8";
   if (dropped === 0) {

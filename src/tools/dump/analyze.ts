@@ -43,7 +43,7 @@ export default defineTool({
     if (commands !== undefined && door !== "cli") checkReadingOnly(commands, config.policy.debugger_commands);
     return await analyzeDumpFile(host, {
       path: args.path,
-      ...(commands === undefined ? {} : { commands }),
+      commands,
       symbols: args.symbols ?? host.environment.get("_NT_SYMBOL_PATH"),
       download: args.download,
       fresh: args.fresh,

@@ -9,7 +9,7 @@ import { ImageName } from "../../contract/names.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { ImageSource } from "../driver.ts";
 import type { QemuContext } from "./context.ts";
-import { copyWithDigest } from "./copy_with_digest.ts";
+import { copyWithDigest } from "../copy_with_digest.ts";
 import {
   checkDiskHeader,
   checkDiskWithProgram,

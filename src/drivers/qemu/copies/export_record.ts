@@ -10,7 +10,7 @@ import { Firmware } from "../../../contract/vm.ts";
 import { isOurTag } from "../checkpoints/files.ts";
 import { MachineShape } from "../checkpoints/machine_shape.ts";
 import type { QemuContext } from "../context.ts";
-import { digestFile } from "../copy_with_digest.ts";
+import { digestFile } from "../../copy_with_digest.ts";
 import { DISK_FILES } from "../overlay.ts";
 import { OwnFile, type VmRecord } from "../records.ts";
 

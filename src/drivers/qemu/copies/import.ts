@@ -8,7 +8,7 @@ import { folderOf, joinPath } from "../../../base/paths.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { memoryFileIn } from "../checkpoints/files.ts";
 import type { QemuContext } from "../context.ts";
-import { copyWithDigest } from "../copy_with_digest.ts";
+import { copyWithDigest } from "../../copy_with_digest.ts";
 import { bringIntoBeing, newRecord } from "../creation.ts";
 import { findFirmware } from "../firmware.ts";
 import { checkDiskHeader, checkDiskWithProgram, checkInitrd, checkKernel } from "../image_checks.ts";

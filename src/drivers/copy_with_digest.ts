@@ -1,8 +1,8 @@
 /** Copying a file whose bytes are digested on the way, so that the digest is that of the copy. */
 
-import { startSha256 } from "../../host/digest.ts";
-import type { CallScope } from "../call_scope.ts";
-import type { QemuContext } from "./context.ts";
+import { startSha256 } from "../host/digest.ts";
+import type { Host } from "../host/host.ts";
+import type { CallScope } from "./call_scope.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -14,7 +14,7 @@ export interface Digested {
 
 /** Copies to a new file and brings it to the disk. `what` is the file's name in the progress. */
 export async function copyWithDigest(
-  { host }: QemuContext,
+  { host }: { host: Host },
   what: string,
   source: string,
   target: string,
@@ -42,7 +42,7 @@ export async function copyWithDigest(
 
 /** Digests a file where it lies. */
 export async function digestFile(
-  { host }: QemuContext,
+  { host }: { host: Host },
   path: string,
   signal: AbortSignal,
 ): Promise<Digested> {

@@ -8,7 +8,7 @@ import type { Host } from "../../host/host.ts";
 import { parseSymbolPath } from "../symbols/symbol_path.ts";
 import { triageDumpFile } from "../triage/triage_file.ts";
 import { compareOpinions } from "./compare.ts";
-import { type CommandText, cutAtMarkers, scriptOf } from "./debugger_commands.ts";
+import { type CommandText, cutAtMarkers, markerOf, scriptOf } from "./debugger_commands.ts";
 import { layOut } from "./debugger_files.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { findDebugger } from "./find_debugger.ts";
@@ -60,7 +60,7 @@ export async function analyzeDumpFile(host: Host, options: AnalyzeOptions): Prom
   const earlier = options.fresh ? undefined : await runs.get(key);
   if (earlier !== undefined) return answer(options, triage, program, commands, earlier, { cached: true });
   const word = crypto.randomUUID().replaceAll("-", "");
-  const run = await runOnce(host, options, program, scriptOf(commands, word), word);
+  const run = await runOnce(host, options, program, commands, word);
   const kept: KeptRun = {
     run: word,
     text: run.text,
@@ -89,15 +89,23 @@ async function runOnce(
   host: Host,
   { path, symbols, download, limits, signal }: AnalyzeOptions,
   program: string,
-  script: string,
+  commands: readonly string[],
   word: string,
 ): Promise<DebuggerRun> {
   const folder = await host.files.makeTemporaryFolder("hvlab-debugger-");
   try {
-    const laid = await layOut(host, folder, path, parseSymbolPath(symbols ?? ""), script, download);
+    const script = scriptOf(commands, word);
+    const { args, logFile } = await layOut(
+      host,
+      folder,
+      path,
+      parseSymbolPath(symbols ?? ""),
+      script,
+      download,
+    );
     return await runDebugger(
       host,
-      { program, args: laid.args, folder, logFile: laid.logFile, run: word },
+      { program, args, folder, logFile, run: word, endMark: markerOf(word, commands.length) },
       { ...limits, outputBytes: OUTPUT_BYTES },
       signal,
     );

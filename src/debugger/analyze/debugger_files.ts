@@ -6,9 +6,6 @@ import type { SymbolPath } from "../symbols/symbol_path.ts";
 
 /** Names and words for the debugger's command line. */
 export interface DebuggerFiles {
-  readonly folder: string;
-  readonly dump: string;
-  readonly symbols: string;
   readonly logFile: string;
   readonly args: readonly string[];
 }
@@ -46,9 +43,6 @@ export async function layOut(
   const dump = linked ? DUMP : real;
   const symbols = places.join(";");
   return {
-    folder,
-    dump,
-    symbols,
     logFile: joinPath(folder, LOG),
     args: [
       "-noshell",

@@ -26,6 +26,8 @@ export interface DebuggerCommand {
   readonly folder: string;
   /** The log that it writes. */
   readonly logFile: string;
+  /** The line that it prints last. */
+  readonly endMark: string;
   /** Words that nothing else knows: its processes carry them in their environment. */
   readonly run: string;
 }
@@ -92,10 +94,10 @@ async function withLimits(
   return [first, rest];
 }
 
-/** The log, which is in an encoding of which nothing is lost; where there is none, what was printed. */
+/** The log, in whose encoding nothing is lost; where it is missing or behind, what was printed. */
 async function bestText(
   { files }: RunHost,
-  { logFile }: DebuggerCommand,
+  { logFile, endMark }: DebuggerCommand,
   printed: BoundedBytes,
 ): Promise<DebuggerText> {
   const shown = readDebuggerText(printed.parts());
@@ -105,10 +107,9 @@ async function bestText(
   const tailStart = Math.max(head.length, log.size - KEPT.tail);
   const tail = log.read(tailStart, KEPT.tail);
   const logged = readDebuggerText({ head, tail, dropped: tailStart - head.length });
-  // A debugger that was ended has not always written its log to the end.
-  return logged.text.length + logged.droppedBytes / 2 >= (shown.text.length + shown.droppedBytes) / 2
-    ? logged
-    : shown;
+  // A debugger that was ended has not written its log to the end, and it never logs its last words.
+  const whole = logged.text.includes(`\n${endMark}\n`);
+  return whole || logged.text.length >= shown.text.length ? logged : shown;
 }
 
 /** A running debugger with what it has printed so far. */

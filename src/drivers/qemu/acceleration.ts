@@ -1,12 +1,12 @@
 /**
- * Whether this host's KVM can run guests. The device node proves nothing: there are KVMs that open without error
+ * Whether this host's accelerator can run guests. That it exists proves nothing: there are KVMs that open without error
  * and then interpret every guest instruction, or stop with an internal error (both seen on a `kvm-pvm` host).
  */
 
 import { HvError, toHvError } from "../../base/errors.ts";
 import { isPlainObject } from "../../base/json.ts";
 import { joinPath } from "../../base/paths.ts";
-import type { Accelerator } from "./argv.ts";
+import { type Accelerator, accelerator, hardwareOf, isAccelerator } from "./accelerators.ts";
 import { BOOT_SECTOR_EXIT_CODE, bootDisk } from "./boot_sector.ts";
 import { QEMU, type QemuContext } from "./context.ts";
 
@@ -17,57 +17,60 @@ export interface Acceleration {
 }
 
 const KEY = "qemu/acceleration";
-/** A boot sector starts within 0.2 s under emulation, and needed 1.5 s under a KVM that interprets. */
-const BOOT_LIMIT_MS = 700;
+
+/** What is known without a guest: the reason why an accelerator cannot serve, or nothing. */
+const RULE_OUTS: Partial<
+  Record<Accelerator, (context: QemuContext, signal?: AbortSignal) => Promise<string | undefined>>
+> = { kvm: whyNoKvm, tcg: (context) => Promise.resolve(`${context.host.os} has no other accelerator`) };
 
 /** What was found out since the host booted; `undefined` when nobody has probed yet. */
 export async function knownAcceleration(context: QemuContext): Promise<Acceleration | undefined> {
   const value = await context.findings.get(KEY);
   if (!isPlainObject(value) || typeof value.reason !== "string") return undefined;
   const { accelerator, reason } = value;
-  return accelerator === "kvm" || accelerator === "tcg" ? { accelerator, reason } : undefined;
+  return isAccelerator(accelerator) ? { accelerator, reason } : undefined;
 }
 
-/** The part of the probe that starts no guest: answers `tcg` when KVM is out of the question, else `undefined`. */
-export async function ruleOutKvm(
+/** The part of the probe that starts no guest: answers `tcg` when the host's accelerator is out of the question. */
+export async function ruleOutHardware(
   context: QemuContext,
   signal?: AbortSignal,
 ): Promise<Acceleration | undefined> {
-  const { host } = context;
-  if (host.os !== "linux") {
-    return emulation(`Acceleration on ${host.os} has not been tried; guests are emulated`);
-  }
+  const reason = await RULE_OUTS[hardwareOf(context.host.os).name]?.(context, signal);
+  return reason === undefined ? undefined : emulation(reason);
+}
+
+async function whyNoKvm(context: QemuContext, signal?: AbortSignal): Promise<string | undefined> {
   const flags = cpuFlags(await readWithCat(context, "/proc/cpuinfo", signal));
   const vendor = flags.has("vmx") ? "kvm_intel" : flags.has("svm") ? "kvm_amd" : undefined;
-  if (vendor === undefined) return emulation("The processor shows neither vmx nor svm to this host");
+  if (vendor === undefined) return "The processor shows neither vmx nor svm to this host";
   const modules = await readWithCat(context, "/proc/modules", signal);
   const loaded = modules.split("\n").some((line) => line.startsWith(`${vendor} `));
   // A kernel with KVM built in lists no module; the boot of a real guest then decides alone.
   const anyKvm = modules.split("\n").some((line) => line.startsWith("kvm"));
-  if (!loaded && anyKvm) return emulation(`The kernel module ${vendor} is not loaded`);
-  return undefined;
+  return !loaded && anyKvm ? `The kernel module ${vendor} is not loaded` : undefined;
 }
 
 /** Finds out how guests run here and remembers it until the host boots again. For changing calls only. */
 export async function probeAcceleration(context: QemuContext, signal?: AbortSignal): Promise<Acceleration> {
   const known = await knownAcceleration(context);
   if (known !== undefined) return known;
-  const found = await ruleOutKvm(context, signal) ?? await bootUnderKvm(context, signal);
+  const found = await ruleOutHardware(context, signal) ?? await bootUnderHardware(context, signal);
   await remember(context, found);
   return found;
 }
 
-/** Marks this host's KVM as unfit after it failed a running guest. */
-export async function distrustKvm(context: QemuContext, reason: string): Promise<Acceleration> {
+/** Marks this host's accelerator as unfit after it failed a running guest. */
+export async function distrustHardware(context: QemuContext, reason: string): Promise<Acceleration> {
   const found = emulation(reason);
   await remember(context, found);
   return found;
 }
 
-/** Whether a start failed in KVM itself: QEMU then gives up, or aborts on an assertion of its KVM code. */
-export function isKvmFailure(error: unknown): error is HvError {
+/** Whether a start failed in the accelerator: QEMU then gives up, or aborts on an assertion of its code for it. */
+export function isAcceleratorFailure(name: Accelerator, error: unknown): error is HvError {
   return error instanceof HvError && error.code === "hv.job_failed" &&
-    /kvm/i.test(String(error.context.qemu ?? ""));
+    accelerator(name).failure?.test(String(error.context.qemu ?? "")) === true;
 }
 
 async function remember(context: QemuContext, found: Acceleration): Promise<void> {
@@ -88,8 +91,9 @@ function cpuFlags(cpuinfo: string): Set<string> {
   return new Set((/^flags\s*:(.*)$/m.exec(cpuinfo)?.[1] ?? "").trim().split(/\s+/));
 }
 
-async function bootUnderKvm(context: QemuContext, signal?: AbortSignal): Promise<Acceleration> {
+async function bootUnderHardware(context: QemuContext, signal?: AbortSignal): Promise<Acceleration> {
   const { host } = context;
+  const { name, label, bootLimitMs } = hardwareOf(host.os);
   const folder = await host.files.makeTemporaryFolder("hvlab-probe-");
   try {
     const disk = joinPath(folder, "boot.img");
@@ -98,21 +102,23 @@ async function bootUnderKvm(context: QemuContext, signal?: AbortSignal): Promise
       await writer.write(bootDisk());
     }
     const started = host.clock.monotonic();
-    const limit = AbortSignal.timeout(BOOT_LIMIT_MS);
-    const finished = await host.processes.run(QEMU, probeArguments(disk, "kvm"), {
+    const limit = AbortSignal.timeout(bootLimitMs);
+    const finished = await host.processes.run(QEMU, probeArguments(disk, name), {
       signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     });
     const took = Math.round(host.clock.monotonic() - started);
     if (finished.code === BOOT_SECTOR_EXIT_CODE) {
-      return { accelerator: "kvm", reason: `KVM ran a boot sector in ${took} ms` };
+      return { accelerator: name, reason: `${label} ran a boot sector in ${took} ms` };
     }
     const words = new TextDecoder().decode(finished.stderr).trim().split("\n")[0] ?? "";
-    return emulation(`KVM did not run a boot sector: ${words || `QEMU ended with code ${finished.code}`}`);
+    return emulation(
+      `${label} did not run a boot sector: ${words || `QEMU ended with code ${finished.code}`}`,
+    );
   } catch (error) {
     signal?.throwIfAborted();
     const late = error instanceof DOMException && error.name === "TimeoutError";
-    const words = late ? `not done within ${BOOT_LIMIT_MS} ms` : toHvError(error).message;
-    return emulation(`KVM did not run a boot sector: ${words}`);
+    const words = late ? `not done within ${bootLimitMs} ms` : toHvError(error).message;
+    return emulation(`${label} did not run a boot sector: ${words}`);
   } finally {
     await host.files.remove(folder);
   }

@@ -1,9 +1,7 @@
 /** From a machine's plan to QEMU's argument vector. Pure: the same plan gives the same words. */
 
+import { type Accelerator, accelerator } from "./accelerators.ts";
 import type { RuntimeFolder } from "./runtime_folder.ts";
-
-/** How instructions run: `tcg` emulates and works everywhere. */
-export type Accelerator = "tcg" | "kvm";
 
 /** A disk's file. */
 export interface Drive {
@@ -100,7 +98,7 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...["-machine", machineWords(plan)],
     ...(plan.uefi === undefined ? [] : firmware(plan.uefi)),
     ...["-accel", plan.accelerator],
-    ...["-cpu", plan.accelerator === "kvm" ? "host" : "max"],
+    ...["-cpu", accelerator(plan.accelerator).cpu],
     ...["-m", `size=${plan.memory_mb}M`],
     ...ram(plan),
     ...["-smp", String(plan.cpus)],

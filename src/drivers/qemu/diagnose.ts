@@ -2,7 +2,8 @@
 
 import { toHvError } from "../../base/errors.ts";
 import type { Finding } from "../../contract/finding.ts";
-import { knownAcceleration, ruleOutKvm } from "./acceleration.ts";
+import { knownAcceleration, ruleOutHardware } from "./acceleration.ts";
+import { EMULATION, hardwareOf } from "./accelerators.ts";
 import { folderOf as folderAbove } from "../../base/paths.ts";
 import type { QemuContext } from "./context.ts";
 import { findQemuImg, readQemuProgram } from "./program.ts";
@@ -64,19 +65,28 @@ async function checkQemuImg(context: QemuContext): Promise<Omit<Finding, "check"
 }
 
 async function checkAcceleration(context: QemuContext, signal: AbortSignal): Promise<Omit<Finding, "check">> {
-  const found = await knownAcceleration(context) ?? await ruleOutKvm(context, signal);
+  const hardware = hardwareOf(context.host.os);
+  const found = await knownAcceleration(context) ?? await ruleOutHardware(context, signal);
+  const untested = hardware.tested ? "" : "; hvlab has not been tested with it";
   if (found === undefined) {
     return {
       status: "warning",
-      finding: "KVM may work here; it has not been tried since this host booted",
+      finding:
+        `Guests may run under ${hardware.label} here; it has not been tried since this host booted${untested}`,
       fix: "Start any VM: that tries it once",
     };
   }
-  if (found.accelerator === "kvm") return { status: "ok", finding: `Guests run under KVM: ${found.reason}` };
+  if (found.accelerator === EMULATION.name) {
+    return {
+      status: "warning",
+      finding: `Guests are emulated (TCG), which is slow: ${found.reason}`,
+      fix: hardware.fix,
+    };
+  }
   return {
-    status: "warning",
-    finding: `Guests are emulated (TCG), which is slow: ${found.reason}`,
-    fix: "Use a host whose processor offers virtualisation, or switch on nested virtualisation for this one",
+    status: hardware.tested ? "ok" : "warning",
+    finding: `Guests run under ${hardware.label}: ${found.reason}${untested}`,
+    ...(hardware.tested ? {} : { fix: "Report what does not work" }),
   };
 }
 

@@ -6,7 +6,13 @@ import { joinPath } from "../../base/paths.ts";
 import { UndoList } from "../../base/undo.ts";
 import { waitForAll } from "../../base/wait_for_all.ts";
 import type { CallScope } from "../call_scope.ts";
-import { type Acceleration, distrustKvm, isKvmFailure, probeAcceleration } from "./acceleration.ts";
+import {
+  type Acceleration,
+  distrustHardware,
+  isAcceleratorFailure,
+  probeAcceleration,
+} from "./acceleration.ts";
+import { hardwareOf } from "./accelerators.ts";
 import type { Boot, MachinePlan } from "./argv.ts";
 import { refuseAdopted } from "./adoption/refuse.ts";
 import { bootOf, partsOf } from "./boot_files.ts";
@@ -54,7 +60,8 @@ export async function startVm(
     refuseAdopted(record, "start");
   }
   if (seen.status === "internal-error") {
-    await distrustKvm(context, `A guest stopped with an internal error of KVM: ${record.name}`);
+    const { label } = hardwareOf(context.host.os);
+    await distrustHardware(context, `A guest stopped with an internal error of ${label}: ${record.name}`);
     await endProcess(context, record, scope.signal);
   } else if (await settleSaved(context, records, record, seen, scope.signal)) return;
   // Nobody else holds the lock, so whoever was starting it is gone.
@@ -141,8 +148,8 @@ export async function powerOn(
   try {
     await startUnder(context, records, record, scope, { acceleration, tiedToUs, from });
   } catch (error) {
-    if (from !== undefined || acceleration.accelerator !== "kvm" || !isKvmFailure(error)) throw error;
-    const emulation = await distrustKvm(context, `QEMU could not start a guest: ${error.message}`);
+    if (from !== undefined || !isAcceleratorFailure(acceleration.accelerator, error)) throw error;
+    const emulation = await distrustHardware(context, `QEMU could not start a guest: ${error.message}`);
     await startUnder(context, records, record, scope, { acceleration: emulation, tiedToUs, from });
   }
 }

@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import { isPlainObject, type JsonValue } from "../../base/json.ts";
 import type { Vm } from "../../contract/vm.ts";
+import { showAccelerator } from "./accelerators.ts";
 import { seenProcess } from "./adoption/process.ts";
 import { memoryFile } from "./checkpoints/files.ts";
 import type { QemuContext } from "./context.ts";
@@ -141,10 +142,17 @@ export function asVm(seenRecord: VmRecord, seen: Observation): Vm {
     ...(record.tpm ? { tpm: true } : {}),
     ...(record.adopted === undefined ? {} : { adopted: true }),
     created_at: record.created_at,
-    ...(seen.accelerator === undefined ? {} : { acceleration: seen.accelerator }),
+    ...(seen.accelerator === undefined
+      ? {}
+      : { acceleration: showAccelerator(startedUnder(record, seen.accelerator)) }),
     ...(seen.pid === undefined ? {} : { pid: seen.pid }),
     ...(record.sandbox === undefined ? {} : { expires_at: record.sandbox.expires_at }),
   };
+}
+
+/** QEMU itself tells KVM from the rest only; which of the others it is stands in the record of the start. */
+function startedUnder({ last_start: start }: VmRecord, seen: string): string {
+  return seen === "kvm" || start === undefined || start.accelerator === "kvm" ? seen : start.accelerator;
 }
 
 interface RunState {

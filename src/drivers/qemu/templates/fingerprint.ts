@@ -8,7 +8,8 @@ import { uuidOf } from "../../../base/ids.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { Image, ImageFile } from "../../../contract/image.ts";
 import { knownAcceleration, probeAcceleration } from "../acceleration.ts";
-import { type Accelerator, type Boot, machineArguments } from "../argv.ts";
+import { type Accelerator, accelerator as rowOf } from "../accelerators.ts";
+import { type Boot, machineArguments } from "../argv.ts";
 import type { QemuContext } from "../context.ts";
 import { readQemuProgram } from "../program.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
@@ -53,7 +54,7 @@ export async function readTemplateKey(
   const accelerator = known?.accelerator ?? "tcg";
   const [facts, hostCpu] = await waitForAll([
     context.host.files.stat(qemu.path, { follow: true }),
-    accelerator === "kvm" ? readHostCpu(context, signal) : "",
+    rowOf(accelerator).cpu === "host" ? readHostCpu(context, signal) : "",
   ]);
   return {
     format: TEMPLATE_FORMAT,
@@ -120,7 +121,7 @@ function shapeOf(
   });
 }
 
-/** With KVM a guest sees the host's own processor, so a template does not survive a move to another one. */
+/** A guest may see the host's own processor, so a template does not survive a move to another one. */
 async function readHostCpu({ host }: QemuContext, signal: AbortSignal): Promise<string> {
   const finished = await host.processes.run("cat", ["/proc/cpuinfo"], { signal });
   const text = new TextDecoder().decode(finished.stdout);

@@ -3,6 +3,7 @@
 import * as z from "zod/mini";
 import { parseJson } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
+import { ACCELERATOR_NAMES } from "../accelerators.ts";
 import type { QemuContext } from "../context.ts";
 import type { TemplateKey } from "./fingerprint.ts";
 
@@ -26,7 +27,7 @@ const TemplateKeyRecord = z.looseObject({
   format: z.int(),
   qemu: z.looseObject({ path: z.string(), version: z.string(), size_bytes: z.int(), modified: z.number() }),
   machine: z.string(),
-  accelerator: z.enum(["tcg", "kvm"]),
+  accelerator: z.enum(ACCELERATOR_NAMES),
   host_cpu: z.string(),
   memory_mb: z.int(),
   cpus: z.int(),

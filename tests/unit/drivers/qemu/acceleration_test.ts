@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import {
-  distrustKvm,
-  isKvmFailure,
+  distrustHardware,
+  isAcceleratorFailure,
   knownAcceleration,
   probeAcceleration,
 } from "../../../../src/drivers/qemu/acceleration.ts";
+import {
+  accelerator,
+  ACCELERATOR_NAMES,
+  showAccelerator,
+} from "../../../../src/drivers/qemu/accelerators.ts";
 import { BOOT_SECTOR_EXIT_CODE, bootDisk } from "../../../../src/drivers/qemu/boot_sector.ts";
 import { diagnose, parseFreeBytes } from "../../../../src/drivers/qemu/diagnose.ts";
 import { launchFailure } from "../../../../src/drivers/qemu/launch_errors.ts";
@@ -65,24 +70,64 @@ Deno.test("a KVM that fails or does not end in time is not used, and the reason 
 Deno.test("a KVM that failed a guest is not asked again", () =>
   withQemu(async ({ context }) => {
     context.findings.values.set("qemu/acceleration", { accelerator: "kvm", reason: "it was fine" });
-    await distrustKvm(context, "A guest stopped");
+    await distrustHardware(context, "A guest stopped");
     assert.deepEqual(await probeAcceleration(context), { accelerator: "tcg", reason: "A guest stopped" });
   }));
 
 Deno.test("a start that fails in KVM is told from every other failure", () => {
   const end = { code: null, signal: "SIGABRT" };
   const words = "qemu-system-x86_64: ../../target/i386/kvm/kvm.c:3183: kvm_buf_set_msrs: Assertion failed.";
-  assert.equal(isKvmFailure(launchFailure(words, end, {})), true);
-  assert.equal(isKvmFailure(launchFailure("qemu: invalid kernel header", end, {})), false);
-  assert.equal(isKvmFailure(launchFailure("", end, {})), false);
-  assert.equal(isKvmFailure(new Error("kvm")), false);
+  assert.equal(isAcceleratorFailure("kvm", launchFailure(words, end, {})), true);
+  assert.equal(isAcceleratorFailure("kvm", launchFailure("qemu: invalid kernel header", end, {})), false);
+  assert.equal(isAcceleratorFailure("kvm", launchFailure("", end, {})), false);
+  assert.equal(isAcceleratorFailure("kvm", new Error("kvm")), false);
 });
 
-Deno.test("on other systems nothing is probed", () =>
-  withQemu(async ({ host, context }) => {
-    host.os = "darwin";
-    assert.equal((await probeAcceleration(context)).accelerator, "tcg");
-  }));
+for (const [os, name] of [["darwin", "hvf"], ["windows", "whpx"]] as const) {
+  Deno.test(`${name} of ${os} is taken when it runs a boot sector, and is said to be untested`, () =>
+    withQemu(async ({ host, context, scope }) => {
+      host.os = os;
+      host.processes.expect("qemu-system-x86_64", new RegExp(`-accel ${name} .*isa-debug-exit`), {
+        code: BOOT_SECTOR_EXIT_CODE,
+      });
+      assert.equal((await probeAcceleration(context)).accelerator, name);
+      const findings = await diagnose(context, scope.signal);
+      const found = findings.find(({ check }) => check === "acceleration");
+      assert.equal(found?.status, "warning");
+      assert.match(found?.finding ?? "", new RegExp(`${name}.*has not been tested with it`, "i"));
+      assert.equal(showAccelerator(name), `${name} (untested)`);
+    }));
+
+  Deno.test(`a ${os} whose ${name} fails emulates, and the reason is kept`, () =>
+    withQemu(async ({ host, context }) => {
+      host.os = os;
+      host.processes.expect("qemu-system-x86_64", new RegExp(`-accel ${name} `), {
+        code: 1,
+        stderr: `qemu-system-x86_64: -accel ${name}: invalid accelerator ${name}\n`,
+      });
+      const { accelerator, reason } = await probeAcceleration(context);
+      assert.equal(accelerator, "tcg");
+      assert.match(reason, new RegExp(`invalid accelerator ${name}`));
+    }));
+}
+
+Deno.test("only a failure of the accelerator that was used counts as one", () => {
+  const end = { code: 1, signal: null };
+  const words = "qemu-system-x86_64: WHPX: Failed to emulate MMIO access with EmulatorReturnStatus: 2";
+  assert.equal(isAcceleratorFailure("whpx", launchFailure(words, end, {})), true);
+  assert.equal(isAcceleratorFailure("hvf", launchFailure(words, end, {})), false);
+  assert.equal(isAcceleratorFailure("tcg", launchFailure(words, end, {})), false);
+});
+
+Deno.test("each accelerator says which processor its guests get", () => {
+  const cpus = ACCELERATOR_NAMES.map((name) => [name, accelerator(name).cpu, showAccelerator(name)]);
+  assert.deepEqual(cpus, [
+    ["kvm", "host", "kvm"],
+    ["hvf", "host", "hvf (untested)"],
+    ["whpx", "qemu64", "whpx (untested)"],
+    ["tcg", "max", "tcg"],
+  ]);
+});
 
 Deno.test("the boot sector is one that a BIOS takes", () => {
   const disk = bootDisk();

@@ -7,6 +7,8 @@ import type { Loss } from "../../contract/plan.ts";
 import type { CheckpointAbilities } from "../checkpoint_abilities.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
+import { writeFolder } from "./copies.ts";
+import { writeExportRecord } from "./export_record.ts";
 import { checkpointOf } from "./map.ts";
 
 /** Codes after which the sidecar may have been cut off between setting a VM's kind of checkpoint and putting it back. */
@@ -66,8 +68,22 @@ export function openCheckpoints(hyperv: HyperV): CheckpointAbilities {
     },
 
     async export(id, checkpoint, folder, scope) {
-      await refuseExisting(hyperv, folder);
-      return await hyperv.exportCheckpoint(id, checkpoint, folder, scope);
+      return await writeFolder(hyperv, folder, scope, async () => {
+        const { name } = await hyperv.getMachine(id, scope.signal);
+        const { files, checkpoint: seen, memory_startup, cpus } = await hyperv.exportCheckpoint(
+          id,
+          checkpoint,
+          folder,
+          scope,
+        );
+        const machine = { name, memory_startup, cpus };
+        return await writeExportRecord(
+          hyperv.host,
+          folder,
+          { machine, files, keeps_memory: seen.memory_state },
+          scope,
+        );
+      });
     },
   };
 }
@@ -81,12 +97,4 @@ async function putTypeBack(hyperv: HyperV, id: string, kind: string, scope: Call
       `The VM's kind of checkpoint could not be put back to "${kind}": ${toHvError(error).message}`,
     );
   }
-}
-
-async function refuseExisting({ host }: HyperV, folder: string): Promise<void> {
-  if (await host.files.stat(folder) === undefined) return;
-  throw new HvError("hv.conflict", `"${folder}" is there already`, {
-    hint: "Name a folder that does not exist yet",
-    context: { path: folder, wanted: "absent", found: "present" },
-  });
 }

@@ -5,6 +5,7 @@ import { uuidOf } from "../../base/ids.ts";
 import type { Host } from "../../host/host.ts";
 import type { Arguments } from "./frames.ts";
 import { CheckpointFacts, MachineAnswer, type MachineFacts, readAnswer } from "./map.ts";
+import type { Birth } from "./making.ts";
 import type { OperationName } from "./operations.ts";
 import type { SidecarFacts } from "./probe.ts";
 import { SettingsFacts } from "./settings.ts";
@@ -36,21 +37,26 @@ const Folders = z.object({
   ),
 });
 const Settings = z.object({ settings: SettingsFacts, machine: MachineAnswer.shape.machine });
+const Export = z.object({ files: z.array(z.string()), machine: MachineAnswer.shape.machine });
+/** The size is the checkpoint's own. */
+const CheckpointExport = z.object({
+  files: z.array(z.string()),
+  checkpoint: CheckpointFacts,
+  memory_startup: z.string(),
+  cpus: z.int(),
+});
 const CheckpointListing = z.object({
   checkpoints: z.array(CheckpointFacts),
   machine: MachineAnswer.shape.machine,
 });
 
 /** What a VM is made of, as the operation takes it. */
-export interface MachineParts {
-  passing: string;
+export interface MachineParts extends Birth {
   name: string;
   generation: 1 | 2;
   secure_boot: boolean | null;
   memory_bytes: number;
   cpus: number;
-  notes: string;
-  final_notes: string;
   disk_bytes: number | null;
   disk: string | null;
   parent_disk: string | null;
@@ -122,6 +128,23 @@ export class HyperV {
     return this.#machine("make_machine", args, scope);
   }
 
+  /** Answers the files, and the machine as it was exported. */
+  exportMachine(id: string, folder: string, scope: SidecarScope): Promise<z.infer<typeof Export>> {
+    return this.#ask(Export, "export_machine", { vm: uuidOf(id), folder }, scope);
+  }
+
+  importMachine(
+    args: Birth & { name: string; folder: string; keep_memory: boolean },
+    scope: SidecarScope,
+  ): Promise<MachineFacts> {
+    return this.#machine("import_machine", { ...args }, scope);
+  }
+
+  /** Makes a VM with the disks of another one. */
+  copyMachine(id: string, args: Birth & { name: string }, scope: SidecarScope): Promise<MachineFacts> {
+    return this.changeMachine("copy_machine", id, { ...args }, scope);
+  }
+
   /** Takes back what a making has made. Answers what is left all the same. */
   async takeBack(passing: string, scope: SidecarScope): Promise<string[]> {
     const answer = z.object({ left: z.array(z.string()) });
@@ -182,15 +205,14 @@ export class HyperV {
     return (await this.#ask(answer, operation, { vm: uuidOf(id), ...args }, scope)).checkpoint;
   }
 
-  async exportCheckpoint(
+  exportCheckpoint(
     id: string,
     checkpoint: string,
     folder: string,
     scope: SidecarScope,
-  ): Promise<string[]> {
-    const answer = z.object({ files: z.array(z.string()) });
+  ): Promise<z.infer<typeof CheckpointExport>> {
     const args = { vm: uuidOf(id), checkpoint: uuidOf(checkpoint), folder };
-    return (await this.#ask(answer, "export_checkpoint", args, scope)).files;
+    return this.#ask(CheckpointExport, "export_checkpoint", args, scope);
   }
 
   /** Runs one of the guest's functions and gives its answer, a text of JSON. */

@@ -8,6 +8,7 @@ import { openAdoption } from "./adoption.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { HyperV } from "./client.ts";
 import { applyWaiting, configureVm, renameVm } from "./configure.ts";
+import { openCopies } from "./copies.ts";
 import { diagnose } from "./diagnose.ts";
 import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
@@ -63,6 +64,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "settings",
       "tpm",
       "adoption",
+      "copies",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -83,6 +85,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     },
     settings: openSettings(hyperv),
     adoption: openAdoption(hyperv, state),
+    copies: openCopies(hyperv, state),
     channels: (vm) => [new PowerShellDirect(hyperv, vm.id)],
     crash: () => Promise.resolve(undefined),
     heartbeat: (id, signal) => awaitHeartbeat(hyperv, id, signal),

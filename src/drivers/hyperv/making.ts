@@ -8,7 +8,8 @@ import type { CallScope } from "../call_scope.ts";
 import type { VmSpec } from "../driver.ts";
 import type { HyperV, MachineParts } from "./client.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
-import { writeTag } from "./tag.ts";
+import type { MachineFacts } from "./map.ts";
+import { type Tag, writeTag } from "./tag.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
 /** Taking back has a budget of its own: the call's may be used up. */
@@ -23,30 +24,51 @@ export async function makeVm(
   state: StateFolder,
   spec: VmSpec,
   scope: CallScope,
+  mark: Pick<Tag, "image" | "sandbox"> = {},
 ): Promise<string> {
   refuseUnfit(spec);
   using _names = await takeNames(hyperv, state, scope.signal);
   await refuseTakenName(hyperv, spec.name, scope.signal);
+  return await bringIntoBeing(
+    hyperv,
+    mark,
+    (birth) => hyperv.makeMachine({ ...partsOf(spec), ...birth }, scope),
+  );
+}
+
+/** What a new VM bears while it is made and when it is done. */
+export interface Birth {
+  /** Its name meanwhile, and its folder's name for good. */
+  passing: string;
+  notes: string;
+  final_notes: string;
+}
+
+/** Makes a VM with one operation and answers its id. What a failure has made by then is taken back before the answer. */
+export async function bringIntoBeing(
+  hyperv: HyperV,
+  mark: Pick<Tag, "image" | "sandbox">,
+  make: (birth: Birth) => Promise<MachineFacts>,
+): Promise<string> {
   const passing = `hvlab-${crypto.randomUUID()}`;
+  const created_at = new Date(hyperv.host.clock.now()).toISOString();
+  const tag = { key: passing, created_at, ...mark };
+  const notes = writeTag({ ...tag, making: true });
+  const final_notes = writeTag({ ...tag, making: false });
   try {
-    const machine = await hyperv.makeMachine(partsOf(hyperv, spec, passing), scope);
-    return `vm-${machine.id}`;
+    return `vm-${(await make({ passing, notes, final_notes })).id}`;
   } catch (error) {
     throw await takeBack(hyperv, passing, toHvError(error));
   }
 }
 
-function partsOf({ host }: HyperV, spec: VmSpec, passing: string): MachineParts {
-  const created_at = new Date(host.clock.now()).toISOString();
+function partsOf(spec: VmSpec): Omit<MachineParts, keyof Birth> {
   return {
-    passing,
     name: spec.name,
     generation: spec.generation === 1 || spec.firmware === "bios" ? 1 : 2,
     secure_boot: secureBootOf(spec.firmware),
     memory_bytes: spec.memory_mb * BYTES_PER_MIB,
     cpus: spec.cpus,
-    notes: writeTag({ key: passing, created_at, making: true }),
-    final_notes: writeTag({ key: passing, created_at, making: false }),
     disk_bytes: spec.disk_size_mb === undefined ? null : spec.disk_size_mb * BYTES_PER_MIB,
     disk: spec.disk ?? null,
     parent_disk: spec.parent_disk ?? null,

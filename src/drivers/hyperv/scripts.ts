@@ -2,6 +2,7 @@
 
 import bootstrap from "./ps/bootstrap.ps1" with { type: "text" };
 import checkpoints from "./ps/checkpoints.ps1" with { type: "text" };
+import copies from "./ps/copies.ps1" with { type: "text" };
 import creation from "./ps/creation.ps1" with { type: "text" };
 import guest from "./ps/guest.ps1" with { type: "text" };
 import guestEnd from "./ps/guest_end.ps1" with { type: "text" };
@@ -21,7 +22,18 @@ export const LOOP = loop;
 /** What runs one request in a runspace. */
 export const WORKER = worker;
 /** All functions that the runspaces have. */
-export const LIBRARY = [library, rights, machines, creation, removal, settings, checkpoints, host, guest]
+export const LIBRARY = [
+  library,
+  rights,
+  machines,
+  creation,
+  copies,
+  removal,
+  settings,
+  checkpoints,
+  host,
+  guest,
+]
   .join("\n");
 /** What each guest is told once: the functions that may run in it. */
 export const GUEST_END = guestEnd;

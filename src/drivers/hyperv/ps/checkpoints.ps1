@@ -116,5 +116,5 @@ function Export-Checkpoint([string] $vm, [string] $checkpoint, [string] $folder)
     $found = Find-Checkpoint $machine $checkpoint
     [void] [IO.Directory]::CreateDirectory($folder)
     Hyper-V\Export-VMSnapshot -VMSnapshot $found -Path $folder -ErrorAction Stop
-    @{ files = [object[]] @([IO.Directory]::GetFiles($folder, '*', 'AllDirectories')) }
+    @{ files = ConvertTo-FileList $folder; checkpoint = ConvertTo-CheckpointFacts $found; memory_startup = [string] $found.MemoryStartup; cpus = [int] $found.ProcessorCount }
 }

@@ -139,6 +139,7 @@ namespace Microsoft.HyperV.PowerShell.Commands
             bool newId = Flag("GenerateNewId");
             if (Transfer.Obstacle(machine, newId) != null) throw Refusal.Operation(Texts.Host("import_conflict"));
             Wait(Faults.Duration(CommandName, machine), "Importing");
+            if (Has("VhdSourcePath")) Redirect(machine, FullPath(Text("VhdSourcePath")));
             Guid old = machine.Id("Id");
             Guid id = newId ? Guid.NewGuid() : old;
             machine["Id"] = id.ToString();
@@ -152,6 +153,21 @@ namespace Microsoft.HyperV.PowerShell.Commands
                 CallLog.Effect(change, CommandName, id.ToString());
             });
             Output.Emit(VirtualMachine.Of(id));
+        }
+
+        // Disks are looked for in the given folder, by their names.
+        private static void Redirect(Node machine, string folder)
+        {
+            List<Node> all = new List<Node> { machine.Child("Settings") };
+            foreach (Node checkpoint in machine.Nodes("Checkpoints")) all.Add(checkpoint.Child("Settings"));
+            foreach (Node settings in all)
+            {
+                foreach (Node drive in settings.Nodes("HardDrives"))
+                {
+                    string path = HostPath.Join(folder, HostPath.NameOf(drive.Text("Path")));
+                    if (drive.Text("Path").Length > 0 && VhdFile.Exists(path)) drive["Path"] = path;
+                }
+            }
         }
 
         private void MoveIn(Node machine)

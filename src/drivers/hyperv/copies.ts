@@ -1,0 +1,125 @@
+/** VMs made of VMs: clones, exports and imports. */
+
+import { startDeadline } from "../../base/deadline.ts";
+import { HvError } from "../../base/errors.ts";
+import { joinPath } from "../../base/paths.ts";
+import type { DiskMoment } from "../../contract/vm.ts";
+import type { StateFolder } from "../../state/layout.ts";
+import type { CallScope } from "../call_scope.ts";
+import type { CopyAbilities } from "../vm_extras.ts";
+import type { HyperV } from "./client.ts";
+import { applyWaiting } from "./configure.ts";
+import { checkExport, readExportRecord, writeExportRecord } from "./export_record.ts";
+import { bringIntoBeing } from "./making.ts";
+import { refuseTakenName, takeNames } from "./names.ts";
+
+/** Removing what a failed export has written has a budget of its own. */
+const TIDY_LIMIT_MS = 30_000;
+/** Signs that no folder's name may hold on Windows; Hyper-V names an export's folder after the VM. */
+const NO_FOLDER_NAME = /[\\/:*?"<>|]|[. ]$/;
+
+/** Copies of this host's VMs. */
+export function openCopies(hyperv: HyperV, state: StateFolder): CopyAbilities {
+  return {
+    async clone(id, name, scope) {
+      const disks = await prepare(hyperv, id, scope);
+      using _names = await takeNames(hyperv, state, scope.signal);
+      await refuseTakenName(hyperv, name, scope.signal);
+      const clone = await bringIntoBeing(
+        hyperv,
+        {},
+        (birth) => hyperv.copyMachine(id, { ...birth, name }, scope),
+      );
+      return { id: clone, disks };
+    },
+
+    async export(id, folder, scope) {
+      const disks = await prepare(hyperv, id, scope);
+      const files = await writeFolder(hyperv, folder, scope, async () => {
+        const { files, machine } = await hyperv.exportMachine(id, folder, scope);
+        return await writeExportRecord(hyperv.host, folder, { machine, files, keeps_memory: false }, scope);
+      });
+      return { files, disks };
+    },
+
+    async look(folder) {
+      const { name, memory_mb, cpus } = await readExportRecord(hyperv.host, folder);
+      return { name, memory_mb, cpus };
+    },
+
+    async import(folder, name, scope) {
+      const record = await readExportRecord(hyperv.host, folder);
+      await checkExport(hyperv.host, folder, record, scope);
+      const wanted = name ?? record.name;
+      using _names = await takeNames(hyperv, state, scope.signal);
+      await refuseTakenName(hyperv, wanted, scope.signal);
+      const { keeps_memory: keep_memory } = record;
+      return await bringIntoBeing(
+        hyperv,
+        {},
+        (birth) => hyperv.importMachine({ ...birth, name: wanted, folder, keep_memory }, scope),
+      );
+    },
+  };
+}
+
+/** Gives a VM that is off what waits for its start, and says which moment a copy of its disks shows. */
+async function prepare(hyperv: HyperV, id: string, scope: CallScope): Promise<DiskMoment> {
+  await applyWaiting(hyperv, id, scope);
+  const { state, name } = await hyperv.getMachine(id, scope.signal);
+  if (NO_FOLDER_NAME.test(name)) {
+    throw new HvError("hv.unsupported", `Hyper-V cannot copy "${name}": no folder can have that name`, {
+      hint: 'Rename it first: no \\ / : * ? " < > |, and no dot at the end',
+      context: { vm: id, name },
+    });
+  }
+  return state === "Off" ? "at_rest" : "power_cut";
+}
+
+/** Writes into a folder that does not exist or is empty; after a failure it is as it was. */
+export async function writeFolder(
+  { host }: HyperV,
+  folder: string,
+  scope: CallScope,
+  write: () => Promise<string[]>,
+): Promise<string[]> {
+  const { files, clock } = host;
+  const before = await files.stat(folder, { follow: true });
+  if (before !== undefined && (before.kind !== "folder" || (await files.list(folder)).length > 0)) {
+    throw new HvError("hv.conflict", `"${folder}" is there already`, {
+      hint: "Name a folder that does not exist yet",
+      context: {
+        path: folder,
+        wanted: "absent",
+        found: before.kind === "folder" ? "not empty" : before.kind,
+      },
+    });
+  }
+  try {
+    return await write();
+  } catch (error) {
+    using limit = startDeadline(clock, TIDY_LIMIT_MS);
+    await tidy(host.files, folder, before !== undefined, limit.signal).catch(() =>
+      scope.warn?.(`What was written into "${folder}" could not be removed`)
+    );
+    throw error;
+  }
+}
+
+/** Hyper-V may still hold a file for a moment after it was stopped. */
+async function tidy(
+  files: HyperV["host"]["files"],
+  folder: string,
+  wasThere: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      if (!wasThere) return await files.remove(folder);
+      for (const { name } of await files.list(folder)) await files.remove(joinPath(folder, name));
+      return;
+    } catch (error) {
+      if (signal.aborted) throw error;
+    }
+  }
+}

@@ -1,4 +1,4 @@
-/** Networks of VMs: ports of the host that lead into guests. */
+/** Networks of VMs: switches, network cards, ports of the host that lead into guests. */
 
 import * as z from "zod/mini";
 
@@ -30,6 +30,86 @@ export const Forward = z.object({
   open: z.boolean(),
 });
 export type Forward = z.infer<typeof Forward>;
+
+/** What a new switch is to be; `external` is a word that is known only to be refused. */
+export const SwitchType = z.enum(["internal", "private", "external"]);
+export type SwitchType = z.infer<typeof SwitchType>;
+
+/** A switch by its exact name or its id; `default` is the one that leads to the host's network. */
+export const SwitchRef = z.string().check(z.minLength(1), z.maxLength(255));
+
+/** The name of the switch that every provider brings, whatever it is called there. */
+export const DEFAULT_SWITCH = "default";
+
+/** A switch as it is seen now. */
+export const Switch = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** `nat` leads out through the host; VMs on it cannot be reached from elsewhere. */
+  type: z.enum(["internal", "private", "external", "nat"]),
+  /** Whether the provider brings it. */
+  builtin: z.boolean(),
+  /** Whether hvlab made it; only then may it be deleted. */
+  managed: z.boolean(),
+  /** Whether the host itself is on it. */
+  host: z.boolean(),
+  /** The ids of the VMs that have a network card on it. */
+  vms: z.array(z.string()),
+});
+export type Switch = z.infer<typeof Switch>;
+
+/** A network card's hardware address, of one device alone. */
+export const MacAddress = z.string().check(
+  z.refine(
+    (text) => /^[0-9A-Fa-f][02468ACEace]([:-]?[0-9A-Fa-f]{2}){5}$/.test(text),
+    "a unicast MAC address such as 52:54:00:12:34:56",
+  ),
+);
+
+/** A VLAN's id; 0 stands for none. */
+export const VlanId = z.int().check(z.minimum(0), z.maximum(4094));
+
+/** A network card of a VM by its id or its exact name. */
+export const NicRef = z.string().check(z.minLength(1), z.maxLength(255));
+
+/** An address that a network card has. */
+export const NicAddress = z.object({
+  address: z.string(),
+  /** Length of the network's prefix in bits. */
+  prefix: z.optional(z.int()),
+  /** Who said so. */
+  source: z.enum(["agent", "integration_services"]),
+  /** When it was said. */
+  seen_at: z.string(),
+  age_s: z.number(),
+});
+export type NicAddress = z.infer<typeof NicAddress>;
+
+/** A network card as it is seen now. */
+export const Nic = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** The VM's id. */
+  vm: z.string(),
+  mac: z.nullable(z.string()),
+  /** The name of the switch that it is plugged into. */
+  switch: z.nullable(z.string()),
+  /** What it is plugged into at the VM's next start, where that is something else. */
+  switch_at_next_start: z.optional(z.nullable(z.string())),
+  vlan: z.optional(z.int()),
+  /** Whether the VM's machine has it now. */
+  now: z.boolean(),
+  /** Whether the VM has it from its next start on. */
+  next_start: z.boolean(),
+  addresses: z.array(NicAddress),
+});
+export type Nic = z.infer<typeof Nic>;
+
+/** Writes a MAC address with colons and small letters. */
+export function plainMac(text: string): string {
+  const digits = text.replace(/[:-]/g, "").toLowerCase();
+  return digits.match(/../g)?.join(":") ?? digits;
+}
 
 /** Reads a {@link HostPort}. */
 export function readHostPort(text: string): number | "auto" {

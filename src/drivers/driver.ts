@@ -10,7 +10,14 @@ import type { CallScope } from "./call_scope.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
 import type { MemoryDumpAbilities } from "./memory_dump_abilities.ts";
 import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
-import type { ForwardAbilities } from "./network_abilities.ts";
+import type { DiskAbilities } from "./disk_abilities.ts";
+import type { ForwardAbilities, NicAbilities, SwitchAbilities } from "./network_abilities.ts";
+import type {
+  ConsoleAbilities,
+  DebugStubAbilities,
+  NmiAbilities,
+  SerialAbilities,
+} from "./console_abilities.ts";
 import type { OpenBackground } from "./background_abilities.ts";
 import type {
   AdoptionAbilities,
@@ -47,6 +54,8 @@ export type Feature =
 /** A kernel of the user's own in place of an image's. Paths are of this host; the files are copied. */
 export interface KernelSpec {
   /** A kernel file, or the folder in which one was built. */
+  | "switches"
+  | "nics"
   kernel?: string;
   /** In place of the image's initial file system. */
   initrd?: string;
@@ -185,6 +194,12 @@ export interface Driver {
   readonly pause?: PauseAbilities;
   /** Present when `features` has `configure`. */
   readonly configure?: ConfigureAbilities;
+  /** Present when `features` has `disks`. */
+  readonly disks?: DiskAbilities;
+  /** Present when `features` has `switches`. */
+  readonly switches?: SwitchAbilities;
+  /** Present when `features` has `nics`. */
+  readonly nics?: NicAbilities;
   /** Present when `features` has `settings`. */
   readonly settings?: SettingsAbilities;
   /** Present when `features` has `copies`. */

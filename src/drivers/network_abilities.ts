@@ -1,6 +1,6 @@
 /** What drivers do with the networks of VMs. */
 
-import type { Forward } from "../contract/network.ts";
+import type { Forward, Nic, Switch, SwitchType } from "../contract/network.ts";
 import type { CallScope } from "./call_scope.ts";
 
 /** A forward to be made. */
@@ -33,4 +33,38 @@ export interface ForwardAbilities {
    * open already, else one for this use alone, which no record keeps. Takes no lock of the VM.
    */
   reach(id: string, guestPort: number, signal: AbortSignal): Promise<Reach>;
+}
+
+/** Feature `switches`: what network cards of VMs are plugged into. Never a physical network. */
+export interface SwitchAbilities {
+  list(signal: AbortSignal): Promise<Switch[]>;
+  /** Makes a switch and answers its id. `external` is `hv.policy_denied`, a taken name `hv.conflict`. */
+  create(wish: { name: string; type: SwitchType }, scope: CallScope): Promise<string>;
+  /** Removes a switch of ours that no network card is on; `hv.conflict` names the VMs that are. */
+  remove(id: string, scope: CallScope): Promise<void>;
+}
+
+/** A network card to be given to a VM. */
+export interface NicWish {
+  /** The switch's id. */
+  switch: string;
+  mac?: string;
+  vlan?: number;
+}
+
+/** What changes about a network card; a field that is left out stays. */
+export interface NicChange {
+  /** The switch's id; `null` pulls its plug. */
+  switch?: string | null;
+  /** Feature `nics.vlan`; 0 takes the tag away. */
+  vlan?: number;
+}
+
+/** Feature `nics`: network cards. What a living machine cannot take on waits for the VM's next start. */
+export interface NicAbilities {
+  list(id: string, signal: AbortSignal): Promise<{ nics: Nic[]; warnings: string[] }>;
+  /** Answers the new card's id. */
+  add(id: string, wish: NicWish, scope: CallScope): Promise<string>;
+  set(id: string, nic: string, change: NicChange, scope: CallScope): Promise<void>;
+  remove(id: string, nic: string, scope: CallScope): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { HvError } from "../base/errors.ts";
 import type { CheckpointAbilities } from "../drivers/checkpoint_abilities.ts";
 import type { MemoryDumpAbilities } from "../drivers/memory_dump_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
-import type { ForwardAbilities } from "../drivers/network_abilities.ts";
+import type { ForwardAbilities, NicAbilities, SwitchAbilities } from "../drivers/network_abilities.ts";
 import type { TemplateAbilities } from "../drivers/template_abilities.ts";
 import type {
   AdoptionAbilities,
@@ -29,6 +29,8 @@ interface OptionalAbilities {
   events: EventAbilities;
   dumps: MemoryDumpAbilities;
 }
+  switches: SwitchAbilities;
+  nics: NicAbilities;
 
 /** A driver's ability; `hv.unsupported` when it has none. */
 export function abilityOf<K extends keyof OptionalAbilities>(

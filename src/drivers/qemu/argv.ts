@@ -1,6 +1,7 @@
 /** From a machine's plan to QEMU's argument vector. Pure: the same plan gives the same words. */
 
 import { type Accelerator, accelerator } from "./accelerators.ts";
+import { nicArguments, type NicPlan } from "./network/netdevs.ts";
 import type { RuntimeFolder } from "./runtime_folder.ts";
 
 /** A disk's file. */
@@ -52,8 +53,8 @@ export interface MachinePlan {
   iso?: string;
   /** UEFI in place of the BIOS. */
   uefi?: UefiFiles;
-  /** Whether it has a network card; so when left out. */
-  network?: boolean;
+  /** Its network cards; one behind the host when left out. */
+  nics?: readonly NicPlan[];
   shares?: readonly SharePlan[];
   /** The socket of the program that is its TPM. */
   tpm?: string;
@@ -78,6 +79,8 @@ const DISC_NODE = "disc-0";
 const RAM = "ram";
 /** Hot-plug on q35 needs a root port that was there at the start (measured on QEMU 7.2). */
 const SPARE_PORTS = 4;
+/** The names of these ports. */
+export const SPARES: readonly string[] = Array.from({ length: SPARE_PORTS }, (_, index) => `spare-${index}`);
 
 /** Doubles the commas of a value inside an option list: QEMU reads a single one as the next option. */
 export function escapeOption(value: string): string {
@@ -109,7 +112,7 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...monitors(plan.runtime),
     ...serialPort(plan.serialLog),
     ...devices(plan.runtime),
-    ...(plan.network === false ? [] : network()),
+    ...(plan.nics ?? [{ number: 0, link: { kind: "user" } }]).flatMap(nicArguments),
     ...boot(plan.boot),
     ...(plan.iso === undefined ? [] : disc(plan.iso)),
     ...(plan.shares ?? []).flatMap(share),
@@ -180,10 +183,7 @@ function serialPort(log: string): string[] {
 }
 
 function devices(runtime: MachinePlan["runtime"]): string[] {
-  const spares = Array.from(
-    { length: SPARE_PORTS },
-    (_, index) => `pcie-root-port,id=spare-${index},chassis=${index + 1}`,
-  );
+  const spares = SPARES.map((name, index) => `pcie-root-port,id=${name},chassis=${index + 1}`);
   return [
     ...device("VGA"),
     ...device("virtio-tablet-pci"),
@@ -197,14 +197,6 @@ function devices(runtime: MachinePlan["runtime"]): string[] {
     ...device("vmcoreinfo"),
     ...["-object", "rng-random,id=entropy,filename=/dev/urandom"],
     ...device("virtio-rng-pci,rng=entropy"),
-  ];
-}
-
-function network(): string[] {
-  return [
-    ...["-netdev", "user,id=net-0"],
-    // No boot over the network: without its ROM the firmware does not try.
-    ...device("virtio-net-pci,id=nic-0,netdev=net-0,romfile="),
   ];
 }
 

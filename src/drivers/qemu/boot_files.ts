@@ -6,6 +6,7 @@ import type { Boot, Drive, MachinePlan } from "./argv.ts";
 import type { QemuContext } from "./context.ts";
 import { uefiFiles } from "./firmware.ts";
 import { imageOf, kernelBoot } from "./images.ts";
+import { nicPlans } from "./network/nic_records.ts";
 import { OVERLAY_FILE } from "./overlay.ts";
 import type { VmRecord } from "./records.ts";
 
@@ -60,13 +61,14 @@ async function bootsDisk(
 /** The parts of its machine that not every VM has. */
 export async function partsOf(
   context: QemuContext,
-  { id, iso, firmware, network }: VmRecord,
-): Promise<Pick<MachinePlan, "iso" | "uefi" | "network">> {
+  record: VmRecord,
+): Promise<Pick<MachinePlan, "iso" | "uefi" | "nics">> {
+  const { id, iso, firmware } = record;
   return {
     ...(iso === undefined ? {} : { iso }),
     ...(firmware === undefined || firmware === "bios"
       ? {}
       : { uefi: await uefiFiles(context, firmware, context.state.vm(id)) }),
-    ...(network === false ? { network } : {}),
+    nics: nicPlans(record),
   };
 }

@@ -11,6 +11,7 @@ import { runQemuImg } from "./checkpoints/files.ts";
 import type { QemuContext } from "./context.ts";
 import { makeVariables } from "./firmware.ts";
 import { getImage } from "./images.ts";
+import { firstNic } from "./network/first_nic.ts";
 import { makeKernelFiles } from "./kernel_files.ts";
 import { type BaseDisk, diskOf, makeOverlay, OVERLAY_FILE, VARIABLES_FILE } from "./overlay.ts";
 import { readQemuProgram } from "./program.ts";
@@ -54,6 +55,7 @@ export async function makeVm(
       readQemuProgram(context, { remember: true, signal: scope.signal }),
     ]);
     refuseUnfit(spec, image);
+    const nics = await firstNic(context, records, spec);
     const iso = spec.iso === undefined ? undefined : await findIso(context, spec.iso);
     await makeDisk(context, spec, image, template?.disk, joinPath(folder, OVERLAY_FILE), scope.signal);
     const { firmware } = spec;
@@ -81,6 +83,7 @@ export async function makeVm(
       ...(spec.firmware === undefined ? {} : { firmware: spec.firmware }),
       ...(iso === undefined ? {} : { iso }),
       ...(spec.network === undefined ? {} : { network: spec.network }),
+      ...(nics === undefined ? {} : { nics }),
       ...(spec.shares === undefined ? {} : { shares: spec.shares }),
       ...(spec.tpm ? { tpm: true } : {}),
       ...(sandbox === undefined ? {} : { sandbox }),

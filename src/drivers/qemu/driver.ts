@@ -31,6 +31,8 @@ import { findOrphans, removeOrphan } from "./orphans.ts";
 import { openPause } from "./pause.ts";
 import { type VmRecord, VmRecords } from "./records.ts";
 import { lossesOf, removeVm } from "./removal.ts";
+import { openNics } from "./network/nics.ts";
+import { openSwitches } from "./network/switches.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { mountShares, withShares } from "./shares.ts";
@@ -181,6 +183,9 @@ export function openQemuDriver(context: QemuContext): Driver {
     pause: openPause(context, records),
     configure: openConfigure(context, records),
     copies: openCopies(context, records),
+      "switches",
+      "nics",
+      "vms.switches",
     adoption: openAdoption(context, records),
     ...(events === undefined ? {} : { events }),
     dumps: openMemoryDumps(context, records),
@@ -197,6 +202,8 @@ export function openQemuDriver(context: QemuContext): Driver {
     lastWords,
     diagnose: (signal) => diagnose(context, signal),
     close: () => {
+    switches: openSwitches(context, records),
+    nics: openNics(context, records),
       closeLinks(context.host);
       return Promise.resolve(sandboxes.close());
     },

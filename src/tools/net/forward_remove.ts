@@ -16,7 +16,6 @@ export default defineTool({
   output: z.object({ removed: z.array(Forward) }),
   uses: ["driver", "vm"],
   feature: "forwards",
-  frees: true,
   handle: async ({ guest_port, host_port }, context) => {
     const which = { guest_port, ...(host_port === undefined ? {} : { host_port }) };
     return { removed: await abilityOf(context.driver, "forwards").remove(context.vm.id, which, context) };

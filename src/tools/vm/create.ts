@@ -60,7 +60,7 @@ export default defineTool({
     iso: "Disc that is in its drive, an ISO file of the host",
     disk: "Disk file of the host that it uses as it is (Hyper-V only)",
     parent_disk: "Make a disk that keeps only what differs from this disk file (Hyper-V only)",
-    switch: "Virtual switch that its network card is connected to (Hyper-V only)",
+    switch: "Virtual switch that its network card is plugged into",
     firmware: "What it boots with",
     generation: "Generation of Hyper-V's virtual hardware: 1 boots by BIOS, 2 by UEFI",
     network: "Give it a network card",

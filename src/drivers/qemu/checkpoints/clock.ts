@@ -48,7 +48,7 @@ export async function setGuestClock(
 }
 
 /** Whether something in the guest has opened the agent's port; without that nobody need be waited for. */
-async function hasAgent(monitor: VmMonitor): Promise<boolean> {
+export async function hasAgent(monitor: VmMonitor): Promise<boolean> {
   try {
     const ports = objectsIn(await monitor.tell("query-chardev"));
     return ports.some((port) => port.label === AGENT_CHARDEV && port["frontend-open"] === true);

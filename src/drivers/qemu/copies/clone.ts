@@ -7,6 +7,7 @@ import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { bringIntoBeing, newRecord } from "../creation.ts";
+import { withNewMac } from "../network/mac_addresses.ts";
 import { afterNextStart, type VmRecord, type VmRecords } from "../records.ts";
 import { observe } from "../observe.ts";
 import { copyTpm, refuseBusyTpm } from "../tpm.ts";
@@ -56,8 +57,21 @@ function cloneRecord(
   hasDisk: boolean,
 ): VmRecord {
   const { version } = context;
-  const { image, memory_mb, cpus, machine, boot, data_disk, firmware, iso, network, shares, tpm, template } =
-    afterNextStart(source);
+  const {
+    image,
+    memory_mb,
+    cpus,
+    machine,
+    boot,
+    data_disk,
+    firmware,
+    iso,
+    network,
+    nics,
+    shares,
+    tpm,
+    template,
+  } = afterNextStart(source);
   return {
     ...newRecord(context, id, name),
     ...(version === undefined ? {} : { made_by: version }),
@@ -70,6 +84,7 @@ function cloneRecord(
     ...(firmware === undefined ? {} : { firmware }),
     ...(iso === undefined ? {} : { iso }),
     ...(network === undefined ? {} : { network }),
+    ...(nics === undefined ? {} : { nics: nics.map(withNewMac) }),
     ...(shares === undefined ? {} : { shares }),
     ...(tpm === undefined ? {} : { tpm }),
     // Its disk hangs on the template's, which must stay as long as the clone.

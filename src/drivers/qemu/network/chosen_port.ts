@@ -9,9 +9,9 @@ import { portInUse } from "./host_ports.ts";
 const ATTEMPTS = 16;
 
 /** Opens a forward in a running machine. Throws `hv.conflict` that names who has the port. */
-export async function openForward(monitor: VmMonitor, netdev: string, forward: HostForward): Promise<void> {
+export async function openForward(monitor: VmMonitor, forward: HostForward): Promise<void> {
   const { opened } = await monitor.ask(async (session) => ({
-    opened: await openHostForward(session, netdev, forward),
+    opened: await openHostForward(session, forward),
   }));
   if (!opened) throw await portInUse(monitor.context.host, forward);
 }
@@ -28,7 +28,7 @@ export async function openFirstFree<F extends HostForward>(
       await open(forward);
       return forward;
     } catch (error) {
-      const isTaken = error instanceof HvError && error.code === "hv.conflict";
+      const isTaken = error instanceof HvError && error.context.found === "taken";
       if (!isTaken || taken.size >= ATTEMPTS || taken.has(forward.host_port)) throw error;
       taken.add(forward.host_port);
     }

@@ -23,7 +23,7 @@ import {
   reservedPlaces,
   takePorts,
 } from "./host_ports.ts";
-import { needUserNetdev, userNetdev } from "./nics.ts";
+import { needUserNetwork } from "./nic_records.ts";
 import { reachPort } from "./reach.ts";
 
 /** A forward as a VM's record keeps it. */
@@ -83,7 +83,7 @@ async function addForward(
   using _ports = await takePorts(context, signal);
   const record = await records.get(id);
   refuseAdopted(record, "forward a port to");
-  const netdev = needUserNetdev(record);
+  needUserNetwork(record);
   refuseForeignAddress(context.host, wish.host_address);
   const { alive } = await observe(context, record, signal);
   const monitor = new VmMonitor(context, record);
@@ -100,7 +100,7 @@ async function addForward(
     async (chosen) => {
       if (!alive) return;
       const open = chosen === known ? await monitor.ask(readHostForwards) : [];
-      if (!open.some((other) => isSamePlace(chosen, other))) await openForward(monitor, netdev, chosen);
+      if (!open.some((other) => isSamePlace(chosen, other))) await openForward(monitor, chosen);
     },
   );
   undo.keep();
@@ -157,10 +157,9 @@ async function closeAll(
   record: VmRecord,
   forwards: readonly HostForward[],
 ): Promise<void> {
-  const netdev = userNetdev(record);
-  if (netdev === undefined || forwards.length === 0) return;
+  if (forwards.length === 0) return;
   await new VmMonitor(context, record).ask(async (session) => {
-    for (const forward of forwards) await closeHostForward(session, netdev, forward);
+    for (const forward of forwards) await closeHostForward(session, forward);
     return {};
   });
 }

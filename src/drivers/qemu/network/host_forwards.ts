@@ -22,24 +22,23 @@ const LINE = /^\s*TCP\[HOST_FORWARD\]\s+\d+\s+(\S+)\s+(\d+)\s+\S+\s+(\d+)\s/;
 /** Opens a port of the host. Answers whether it could be had. */
 export async function openHostForward(
   session: QmpSession,
-  netdev: string,
   forward: HostForward,
 ): Promise<boolean> {
-  const words = await tell(session, `hostfwd_add ${netdev} ${placeOf(forward)}-:${forward.guest_port}`);
+  const words = await tell(session, `hostfwd_add ${placeOf(forward)}-:${forward.guest_port}`);
   if (words === "") return true;
   if (/could not set up host forwarding rule/i.test(words)) return false;
+  if (/user mode network/i.test(words)) throw noNetwork(forward);
   throw refused("open", forward, words);
 }
 
 /** Closes a port of the host; connections through it go on. Answers whether it was open. */
 export async function closeHostForward(
   session: QmpSession,
-  netdev: string,
   forward: HostForward,
 ): Promise<boolean> {
-  const words = await tell(session, `hostfwd_remove ${netdev} ${placeOf(forward)}`);
+  const words = await tell(session, `hostfwd_remove ${placeOf(forward)}`);
   if (/ removed$/.test(words)) return true;
-  if (/ not found$/.test(words)) return false;
+  if (/ not found$/.test(words) || /user mode network/i.test(words)) return false;
   throw refused("close", forward, words);
 }
 
@@ -65,6 +64,14 @@ function placeOf({ host_address, host_port }: HostForward): string {
 
 async function tell(session: QmpSession, line: string): Promise<string> {
   return String(await session.command("human-monitor-command", { "command-line": line })).trim();
+}
+
+/** A card that was given to the VM for its next start is not there yet. */
+function noNetwork({ host_port, guest_port }: HostForward): HvError {
+  return new HvError("hv.conflict", "The running machine has no network card behind the host", {
+    hint: "Restart the VM, or give it one: hvlab nic add",
+    context: { host_port, guest_port, wanted: "a network card on the switch default", found: "none" },
+  });
 }
 
 function refused(deed: string, { host_address, host_port, guest_port }: HostForward, words: string): HvError {

@@ -15,7 +15,7 @@ import {
   readHostForwards,
 } from "./host_forwards.ts";
 import { chooseHostPort, reservedPlaces } from "./host_ports.ts";
-import { needUserNetdev } from "./nics.ts";
+import { needUserNetwork } from "./nic_records.ts";
 
 const LOOPBACK = "127.0.0.1";
 const CLEANUP_LIMIT_MS = 10_000;
@@ -33,7 +33,7 @@ export async function reachPort(
 ): Promise<Reach> {
   const record = await records.get(id);
   refuseAdopted(record, "forward a port to");
-  const netdev = needUserNetdev(record);
+  needUserNetwork(record);
   const monitor = new VmMonitor(context, record);
   const lasting = await findLasting(monitor, record.forwards ?? [], guestPort);
   if (lasting !== undefined) {
@@ -45,7 +45,7 @@ export async function reachPort(
     signal.throwIfAborted();
     const host_port = chooseHostPort(context.host, LOOPBACK, reserved, taken);
     return Promise.resolve({ host_address: LOOPBACK, host_port, guest_port: guestPort });
-  }, (chosen) => openForward(monitor, netdev, chosen));
+  }, (chosen) => openForward(monitor, chosen));
   return {
     address: LOOPBACK,
     port: forward.host_port,
@@ -53,7 +53,7 @@ export async function reachPort(
       // A machine that has ended meanwhile took its forward with it.
       const { alive } = await observe(context, record, AbortSignal.timeout(CLEANUP_LIMIT_MS));
       if (alive) {
-        await monitor.ask(async (session) => ({ was: await closeHostForward(session, netdev, forward) }));
+        await monitor.ask(async (session) => ({ was: await closeHostForward(session, forward) }));
       }
     },
   };

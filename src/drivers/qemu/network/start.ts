@@ -8,7 +8,7 @@ import type { VmRecords } from "../records.ts";
 import { openFirstFree, openForward } from "./chosen_port.ts";
 import type { LastingForward } from "./forwards.ts";
 import { chooseHostPort, reservedPlaces, takePorts } from "./host_ports.ts";
-import { needUserNetdev } from "./nics.ts";
+import { needUserNetwork } from "./nic_records.ts";
 
 /**
  * Opens the forwards of a VM whose machine is starting. A port that hvlab chose and somebody has taken since gives way
@@ -24,12 +24,12 @@ export async function openForwardsAtStart(
   const record = await records.get(id);
   const { forwards = [] } = record;
   if (forwards.length === 0) return;
-  const netdev = needUserNetdev(record);
+  needUserNetwork(record);
   const monitor = new VmMonitor(context, record, session);
   using _ports = await takePorts(context, signal);
   const opened: LastingForward[] = [];
   for (const forward of forwards) {
-    const open = (chosen: LastingForward): Promise<void> => openForward(monitor, netdev, chosen);
+    const open = (chosen: LastingForward): Promise<void> => openForward(monitor, chosen);
     const choose = (taken: ReadonlySet<number>): Promise<LastingForward> =>
       taken.size === 0 || forward.auto !== true
         ? Promise.resolve(forward)

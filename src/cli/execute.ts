@@ -68,6 +68,8 @@ export async function execute(execution: Execution): Promise<number> {
     // Whoever follows something ends that with Ctrl-C: there is no other end.
     if (streams && error.code === "hv.cancelled" && interrupts.signal.aborted) return 0;
     const { inCommandLineWords } = await import("./command_line_error.ts");
+    const found = screen.json ? undefined : tool.renderFailure(error.context);
+    if (found !== undefined) await screen.answer({}, () => found).catch(() => {});
     await screen.fail(await inCommandLineWords(error, tool, call.args, execution.catalogue));
     return failureCodeOf(error, rules);
   }

@@ -46,6 +46,7 @@ export type Feature =
   | "shares"
   | "tpm"
   | "events"
+  | "disks"
   | "dumps"
   | "forwards"
   | "checkpoints"
@@ -188,6 +189,8 @@ export interface Driver {
   readonly templates?: TemplateAbilities;
   /** Present when `features` has `checkpoints`; with `checkpoints.memory` they can hold memory. */
   readonly checkpoints?: CheckpointAbilities;
+  /** Present when `features` has `disks`. */
+  readonly disks?: DiskAbilities;
   /** Present when `features` has `forwards`. */
   readonly forwards?: ForwardAbilities;
   /** Present when `features` has `pause`. */

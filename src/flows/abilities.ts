@@ -2,6 +2,7 @@
 
 import { HvError } from "../base/errors.ts";
 import type { CheckpointAbilities } from "../drivers/checkpoint_abilities.ts";
+import type { DiskAbilities } from "../drivers/disk_abilities.ts";
 import type { MemoryDumpAbilities } from "../drivers/memory_dump_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
 import type { ForwardAbilities, NicAbilities, SwitchAbilities } from "../drivers/network_abilities.ts";
@@ -20,6 +21,7 @@ interface OptionalAbilities {
   sandboxes: SandboxAbilities;
   templates: TemplateAbilities;
   checkpoints: CheckpointAbilities;
+  disks: DiskAbilities;
   forwards: ForwardAbilities;
   pause: PauseAbilities;
   configure: ConfigureAbilities;

@@ -26,6 +26,7 @@ export const FAMILIES = [
   "vm",
   "sandbox",
   "checkpoint",
+  "disk",
   "net",
   "image",
   "guest",
@@ -143,6 +144,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   handle: (args: Args<S>, context: CallContext & Pick<Provided, U>) => Promise<z.output<O>>;
   /** Text for a person; the default renderer serves when left out, or when it answers `undefined`. */
   render?: (result: z.output<O>) => string | undefined;
+  /** What a person sees on stdout of what was found before the call failed, from the failure's context. */
+  renderFailure?: (context: JsonObject) => string | undefined;
 }
 
 /** A call whose arguments have been checked. */
@@ -192,6 +195,8 @@ export interface Tool {
   exitCode(result: JsonObject): number;
   /** The tool's own text for a person; `undefined` leaves it to the default renderer. */
   render(result: JsonObject): string | undefined;
+  /** What was found before a failure, as text for a person; `undefined` when there is nothing to show. */
+  renderFailure(context: JsonObject): string | undefined;
 }
 
 /** Turns a definition into a {@link Tool}. */
@@ -259,6 +264,7 @@ export function defineTool<
     },
     exitCode: (result) => exitCode === undefined ? 0 : exitCode(resultOf(result)),
     render: (result) => render?.(resultOf(result)),
+    renderFailure: (context) => definition.renderFailure?.(context),
   };
 }
 

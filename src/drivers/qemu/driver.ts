@@ -17,6 +17,7 @@ import type { QemuContext } from "./context.ts";
 import { openCopies } from "./copies/abilities.ts";
 import { makeVm } from "./creation.ts";
 import { diagnose } from "./diagnose.ts";
+import { openDisks } from "./disks/abilities.ts";
 import { openHistory } from "./history.ts";
 import { ProcessView } from "./identity.ts";
 import { importImage } from "./image_import.ts";
@@ -168,6 +169,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       "adoption",
       "shares",
       "tpm",
+      "disks",
       "forwards",
       ...(events === undefined ? [] : ["events" as const]),
       "dumps",
@@ -179,6 +181,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     images,
     templates,
     checkpoints: openCheckpoints(context, records),
+    disks: openDisks(context, records),
     forwards: openForwards(context, records),
     pause: openPause(context, records),
     configure: openConfigure(context, records),

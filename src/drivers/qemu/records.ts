@@ -9,6 +9,7 @@ import { Share } from "../../contract/share.ts";
 import { Firmware } from "../../contract/vm.ts";
 import { MachineShape } from "./checkpoints/machine_shape.ts";
 import type { QemuContext } from "./context.ts";
+import { Fingerprint } from "./disks/bonds.ts";
 
 export const RECORD_FILE = "vm.json";
 /** The layout of the record; a change that old readers cannot bear raises it. */
@@ -53,6 +54,17 @@ const VmRecord = z.looseObject({
   firmware: z.optional(Firmware),
   /** The disc in its drive; it belongs to somebody else. */
   iso: z.optional(z.string()),
+  /** The disk of an image that its own disk leans on, as it was then. */
+  base: z.optional(Fingerprint),
+  /** Disks that were attached to it; they belong to somebody else. */
+  disks: z.optional(z.array(z.looseObject({
+    /** Names its block node and its device. */
+    key: z.string().check(z.regex(/^[0-9a-f]{8}$/)),
+    path: z.string(),
+    read_only: z.optional(z.boolean()),
+    /** Whether parents are followed that hvlab has not put below it. */
+    follow_parents: z.optional(z.boolean()),
+  }))),
   /** `false` on a VM without a network card. */
   network: z.optional(z.boolean()),
   /** Ports of the host that lead into its guest whenever it runs. */

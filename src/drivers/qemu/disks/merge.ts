@@ -1,0 +1,128 @@
+/**
+ * Merging a differencing disk into its parent. The disk's bond says that a merge is under way, since from its first
+ * byte on the parent is no longer what it was; the next merge of the same disk takes up one that was killed.
+ */
+
+import { HvError } from "../../../base/errors.ts";
+import type { Disk } from "../../../contract/disk.ts";
+import type { Loss } from "../../../contract/plan.ts";
+import { refuseBroken } from "../../broken_chain.ts";
+import type { CallScope } from "../../call_scope.ts";
+import type { QemuContext } from "../context.ts";
+import { imageFolders } from "../images.ts";
+import { takeVmLock, type VmLock } from "../vm_lock.ts";
+import { readBond, removeBond, sweepBonds, takeFingerprint, writeBond } from "./bonds.ts";
+import { describeDisk, readChain, readDisk, type SoundLayer } from "./chain.ts";
+import { takeDiskLock } from "./disk_lock.ts";
+import { pointAtParent } from "./disk_records.ts";
+import { qemuName, tellQemuImg } from "./disk_program.ts";
+import { mergeLive } from "./live_merge.ts";
+import { refuseStrangers, refuseUnreadable } from "./trust.ts";
+import { type DiskVm, findChildren, findVms, ownerOf } from "./users.ts";
+
+/** A disk that can be merged, with what it is merged into and the VM that has it. */
+interface Merge {
+  disk: SoundLayer;
+  parent: SoundLayer;
+  vm: DiskVm | undefined;
+}
+
+/** What a merge would lose. Throws what stands in its way. */
+export async function lossesOfMerge(
+  context: QemuContext,
+  path: string,
+  follows: boolean,
+  signal: AbortSignal,
+): Promise<{ parent: string; losses: Loss[] }> {
+  const { disk, parent } = await findMerge(context, path, follows, signal);
+  const facts = await context.host.files.stat(disk.path);
+  const size = facts?.allocated_bytes ?? facts?.size_bytes ?? 0;
+  const { snapshots } = disk.header;
+  return {
+    parent: parent.path,
+    losses: [
+      { what: "the differencing disk's file", path: disk.path, size_bytes: size },
+      ...(snapshots === undefined ? [] : [{ what: `${snapshots} snapshots in it`, path: disk.path }]),
+      { what: "what its parent holds now, where the disk differs", path: parent.path },
+    ],
+  };
+}
+
+/** Merges a disk at rest, or under the guest that runs with it. */
+export async function mergeDisk(
+  context: QemuContext,
+  path: string,
+  follows: boolean,
+  scope: CallScope,
+): Promise<{ disk: Disk; removed: string }> {
+  const { disk, parent, vm } = await findMerge(context, path, follows, scope.signal);
+  await using _vm = vm === undefined ? undefined : await lockVm(context, vm);
+  await using _parent = await takeDiskLock(context, parent.path);
+  await using _disk = await takeDiskLock(context, disk.path);
+  await sweepBonds(context);
+  const bond = await readBond(context, disk.path) ??
+    { path: disk.path, parent: await takeFingerprint(context, parent.path, scope.signal) };
+  await writeBond(context, { ...bond, merging: true });
+  if (vm?.alive) await mergeLive(context, vm.record.id, disk, parent, scope);
+  else {
+    const words = ["commit", "-p", "-d", "-f", qemuName(disk.header.format), disk.path];
+    await tellQemuImg(context, words, disk.path, scope, "Merging");
+    if (vm !== undefined) await pointAtParent(context, vm.record.id, disk.path, parent.path);
+  }
+  await context.host.files.remove(disk.path);
+  await removeBond(context, disk.path);
+  return { disk: await describeDisk(context, await readDisk(context, parent.path)), removed: disk.path };
+}
+
+async function findMerge(
+  context: QemuContext,
+  path: string,
+  follows: boolean,
+  signal: AbortSignal,
+): Promise<Merge> {
+  const chain = await readChain(context, path, signal, { goesOnMerging: true });
+  refuseBroken(chain);
+  refuseUnreadable(chain);
+  await refuseStrangers(context, chain, follows);
+  const [disk, parent] = chain.sound;
+  if (disk === undefined || parent === undefined) {
+    throw new HvError("hv.usage", `"${path}" leans on no other disk, so there is nothing to merge it into`, {
+      hint: "See what a disk leans on with: hvlab disk chain PATH",
+      context: { path },
+    });
+  }
+  await refuseKept(context, disk, parent);
+  const vms = [...await findVms(context, disk.path, signal), ...await findVms(context, parent.path, signal)]
+    .filter(({ direct }) => direct);
+  const [vm, ...others] = [...new Map(vms.map((one) => [one.record.id, one])).values()];
+  if (others.length > 0) {
+    refuse(
+      disk,
+      `several VMs have it: ${vms.map(({ record }) => record.name).join(", ")}`,
+    );
+  }
+  return { disk, parent, vm };
+}
+
+async function refuseKept(context: QemuContext, disk: SoundLayer, parent: SoundLayer): Promise<void> {
+  const isImage = [...imageFolders(context), context.state.templates]
+    .some((folder) => parent.path.startsWith(`${folder}/`));
+  if (isImage) refuse(disk, `its parent "${parent.path}" is an image's, which is never written`);
+  const owner = ownerOf(context, disk.path) ?? ownerOf(context, parent.path);
+  if (owner !== undefined) refuse(disk, `it is part of ${owner}`);
+  const [child] = await findChildren(context, disk.path);
+  if (child !== undefined) refuse(disk, `"${child}" leans on it`);
+  const sibling = (await findChildren(context, parent.path)).find((other) => other !== disk.path);
+  if (sibling !== undefined) refuse(disk, `"${sibling}" leans on the same parent`);
+}
+
+async function lockVm(context: QemuContext, { record }: DiskVm): Promise<VmLock> {
+  return await takeVmLock(context, record.id, "configuring", "idle");
+}
+
+function refuse({ path }: SoundLayer, why: string): never {
+  throw new HvError("hv.conflict", `Cannot merge "${path}" into its parent: ${why}`, {
+    hint: "Convert it into a disk of its own instead: hvlab disk convert PATH NEW",
+    context: { path, wanted: "a parent of its own", found: why },
+  });
+}

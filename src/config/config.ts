@@ -28,6 +28,15 @@ export interface Limits {
   sandbox_ttl_s: number;
 }
 
+/** What each QEMU may take of this host. */
+export interface QemuLimits {
+  /** Memory beside the guest's own. */
+  memory_overhead_mb: number;
+  open_files: number;
+  /** How far it gives way to other programs, from 0 to 19. */
+  nice: number;
+}
+
 export interface Config {
   /** The file it was read from; `null` when there is none and all is default. */
   file: string | null;
@@ -39,6 +48,7 @@ export interface Config {
   images: readonly string[];
   policy: Policy;
   limits: Limits;
+  qemu: QemuLimits;
   /** What a new VM gets when the call does not say. */
   defaults: { memory_mb: number; cpus: number };
   /** Full paths of programs by their usual names. */
@@ -61,6 +71,7 @@ export const DEFAULT_CONFIG: Config = {
     debugger_commands: [],
   },
   limits: { vms: 64, memory_mb: 1024 * 1024, cpus: 256, sandbox_ttl_s: 7 * 24 * 3600 },
+  qemu: { memory_overhead_mb: 4096, open_files: 1024, nice: 2 },
   defaults: { memory_mb: 512, cpus: 1 },
   programs: new Map(),
 };

@@ -92,7 +92,7 @@ function findContradictions(data: ConfigFile, { placeOf }: YamlDocument, known: 
 function configOf(data: ConfigFile, file: string): Config {
   const folder = folderOf(file);
   const full = (path: string): string => resolvePath(folder, path);
-  const { policy, limits, defaults } = DEFAULT_CONFIG;
+  const { policy, limits, defaults, qemu } = DEFAULT_CONFIG;
   const memoryLimit = data.limits?.memory ?? limits.memory_mb;
   const cpuLimit = data.limits?.cpus ?? limits.cpus;
   return {
@@ -115,6 +115,11 @@ function configOf(data: ConfigFile, file: string): Config {
       memory_mb: memoryLimit,
       cpus: cpuLimit,
       sandbox_ttl_s: data.limits?.sandbox_ttl ?? limits.sandbox_ttl_s,
+    },
+    qemu: {
+      memory_overhead_mb: data.qemu?.memory_overhead ?? qemu.memory_overhead_mb,
+      open_files: data.qemu?.open_files ?? qemu.open_files,
+      nice: data.qemu?.nice ?? qemu.nice,
     },
     defaults: {
       memory_mb: data.defaults?.memory ?? Math.min(defaults.memory_mb, memoryLimit),

@@ -66,6 +66,16 @@ const Limits = z.strictObject({
   sandbox_ttl: z.optional(Duration),
 }, FIELDS);
 
+const NICE = "a whole number from 0 to 19";
+const FILES = "a whole number from 256";
+const OVERHEAD = "a size such as 4G, or a whole number of MiB, from 2G: emulated code alone takes 1G";
+
+const Qemu = z.strictObject({
+  memory_overhead: z.optional(amount(OVERHEAD, (text) => parseSize(text, "mb"), 2048)),
+  open_files: z.optional(z.int(FILES).check(z.minimum(256, FILES))),
+  nice: z.optional(z.int(NICE).check(z.minimum(0, NICE), z.maximum(19, NICE))),
+}, FIELDS);
+
 const Defaults = z.strictObject({
   memory: z.optional(Memory),
   cpus: z.optional(Count),
@@ -81,6 +91,7 @@ export const ConfigFile = z.strictObject({
   images: z.optional(z.array(FilePath, "a list of folders")),
   policy: z.optional(Policy),
   limits: z.optional(Limits),
+  qemu: z.optional(Qemu),
   defaults: z.optional(Defaults),
   programs: z.optional(z.record(ProgramName, FilePath, "full paths under the programs' usual names")),
 }, FIELDS);
@@ -92,16 +103,17 @@ export const KNOWN_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
   ["policy", Object.keys(Policy.shape)],
   ["policy.deny", Object.keys(Deny.shape)],
   ["limits", Object.keys(Limits.shape)],
+  ["qemu", Object.keys(Qemu.shape)],
   ["defaults", Object.keys(Defaults.shape)],
 ]);
 
-function amount(allowed: string, read: (text: string) => number) {
+function amount(allowed: string, read: (text: string) => number, least = 1) {
   return z.pipe(
     z.union([z.number(), z.string()], allowed),
     z.transform((value, context): number => {
       try {
         const number = typeof value === "number" ? value : read(value);
-        if (Number.isSafeInteger(number) && number >= 1) return number;
+        if (Number.isSafeInteger(number) && number >= least) return number;
         context.issues.push({ code: "custom", message: allowed, input: value });
       } catch (error) {
         if (!(error instanceof HvError)) throw error;

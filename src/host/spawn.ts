@@ -13,6 +13,17 @@ export interface SpawnOptions {
   passOn?: readonly string[];
   /** The folder that it starts in; ours when left out. */
   cwd?: string;
+  /** What it may take of this host; Linux only. */
+  limits?: ProcessLimits;
+}
+
+/** Limits that the kernel keeps a process and its children to. */
+export interface ProcessLimits {
+  /** Memory of its own in bytes, whether it lies in RAM or not: `RLIMIT_DATA`. */
+  data_bytes: number;
+  open_files: number;
+  /** How far it gives way to other programs, from 0 to 19. */
+  nice: number;
 }
 
 /** A started program. */
@@ -31,15 +42,18 @@ export interface ChildProcess {
 export function spawnLasting(
   program: string,
   args: readonly string[],
-  { logFile, tiedToUs = false, passOn = [], cwd }: SpawnOptions,
+  { logFile, tiedToUs = false, passOn = [], cwd, limits }: SpawnOptions,
 ): Promise<ChildProcess> {
-  const [file, argv] = tiedToUs
-    ? ["setpriv", ["--pdeathsig", "KILL", "--", program, ...args]] as const
-    : [program, args] as const;
+  const [file = program, ...argv] = [
+    ...(tiedToUs ? ["setpriv", "--pdeathsig", "KILL", "--"] : []),
+    ...(limits === undefined ? [] : limiting(limits)),
+    program,
+    ...args,
+  ];
   const log = openLog(logFile);
   let child: NodeChildProcess;
   try {
-    child = spawn(file, [...argv], {
+    child = spawn(file, argv, {
       detached: true,
       stdio: ["ignore", log, log],
       env: passedOn(passOn),
@@ -62,6 +76,12 @@ export function spawnLasting(
       resolve({ pid, ended, forget: () => child.unref() });
     });
   });
+}
+
+/** Each of these programs becomes the next one, so that the process id stays the same. */
+function limiting({ data_bytes, open_files, nice }: ProcessLimits): string[] {
+  const limits = [`--data=${data_bytes}:${data_bytes}`, `--nofile=${open_files}:${open_files}`];
+  return ["prlimit", ...limits, "--", ...(nice === 0 ? [] : ["nice", "-n", String(nice), "--"])];
 }
 
 /**

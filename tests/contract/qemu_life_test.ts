@@ -25,6 +25,15 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
+/** What the kernel itself says of a process's limits: soft and hard of each, and its nice value. */
+async function limitsOf({ host }: QemuLab, pid: number): Promise<string[]> {
+  const output = ["--noheadings", "--raw", "--output", "RESOURCE,SOFT,HARD"];
+  const limits = await host.processes.run("prlimit", ["--pid", String(pid), "--data", "--nofile", ...output]);
+  const nice = await host.processes.run("ps", ["-o", "ni=", "-p", String(pid)]);
+  return new TextDecoder().decode(new Uint8Array([...limits.stdout, ...nice.stdout]))
+    .split("\n").map((line) => line.trim()).filter((line) => line !== "").sort();
+}
+
 /** Nothing of any VM is left: no folder, no socket, no lock, no process. */
 async function assertNothingLeft(lab: QemuLab): Promise<void> {
   assert.deepEqual(namesIn(lab.state.vms), []);
@@ -48,6 +57,13 @@ qemuTest(
     assert.ok(running.acceleration === "tcg" || running.acceleration === "kvm");
     const process = await lab.host.processes.describe(running.pid ?? 0);
     assert.match(process?.args ?? "", /^\S*qemu-system-x86_64 -uuid \S+ -name guest=my,,vm =x%20 'é /);
+    const { memory_overhead_mb, open_files, nice } = DEFAULT_CONFIG.qemu;
+    const memory = ((running.memory_mb ?? 0) + memory_overhead_mb) * 1024 * 1024;
+    assert.deepEqual(await limitsOf(lab, running.pid ?? 0), [
+      String(nice),
+      `DATA ${memory} ${memory}`,
+      `NOFILE ${open_files} ${open_files}`,
+    ]);
     await driver.vms.start(id, scope);
     assert.equal((await driver.vms.get(id, scope.signal)).pid, running.pid, "a second start does nothing");
     await driver.vms.stop(id, "off", scope);

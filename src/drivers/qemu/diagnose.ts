@@ -19,6 +19,8 @@ const TOOLS: readonly { program: string; package: string; without: string }[] = 
     package: "util-linux",
     without: "`sandbox run` cannot tie a sandbox to its own life",
   },
+  { program: "prlimit", package: "util-linux", without: "no VM can be started within its limits" },
+  { program: "nice", package: "coreutils", without: "no VM can be started within its limits" },
   { program: "cat", package: "coreutils", without: "the processor's abilities cannot be read" },
 ];
 const LOW_DISK_BYTES = 1024 * 1024 * 1024;

@@ -2,7 +2,7 @@
 
 import { HvError } from "../../base/errors.ts";
 import type { Host } from "../../host/host.ts";
-import type { ChildProcess } from "../../host/spawn.ts";
+import type { ChildProcess, ProcessLimits } from "../../host/spawn.ts";
 import { rememberChild } from "./children.ts";
 import { machineArguments, type MachinePlan } from "./argv.ts";
 import { QEMU, type QemuContext } from "./context.ts";
@@ -51,6 +51,7 @@ export async function launch(context: QemuContext, options: LaunchOptions): Prom
   const child = await host.processes.start(QEMU, machineArguments(options.plan), {
     logFile: log,
     ...(options.tiedToUs ? { tiedToUs: true } : {}),
+    ...(host.os === "linux" ? { limits: limitsOf(context, options.plan) } : {}),
   });
   rememberChild(host, options.id, child);
   const over = new AbortController();
@@ -73,6 +74,15 @@ export async function launch(context: QemuContext, options: LaunchOptions): Prom
     child.forget();
     await answer.catch(() => {});
   }
+}
+
+/** QEMU's own memory, and the translated code under emulation (1 GiB), come on top of the guest's. */
+function limitsOf({ config: { qemu } }: QemuContext, { memory_mb }: MachinePlan): ProcessLimits {
+  return {
+    data_bytes: (memory_mb + qemu.memory_overhead_mb) * 1024 * 1024,
+    open_files: qemu.open_files,
+    nice: qemu.nice,
+  };
 }
 
 /** A monitor that closes is the first sign of a QEMU that gives up; what it said is the better answer. */

@@ -2,6 +2,7 @@
 
 import { HvError, toHvError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { RawTerminal } from "../host/raw_terminal.ts";
 import { type OutputStream, ReaderGone } from "../host/terminal.ts";
 import { Pipeline } from "../tools/call.ts";
 import type { CallAnswer, CallSurroundings, Catalogue } from "../tools/dispatch.ts";
@@ -152,11 +153,14 @@ class CallOutput {
   readonly #stdout: ProgramStream;
   readonly #stderr: ProgramStream;
   readonly #interrupts: Interrupts;
+  readonly #takeTerminal: (() => RawTerminal) | undefined;
 
   constructor({ host, options, screen }: Execution, interrupts: Interrupts, passesThrough: boolean) {
     const { terminal, clock, environment } = host;
     this.passesThrough = passesThrough;
     this.#interrupts = interrupts;
+    const hasPerson = terminal.stdinIsTerminal && terminal.stdout.isTerminal && !screen.json;
+    this.#takeTerminal = hasPerson ? () => terminal.takeOver() : undefined;
     const wanted = options.progress && !screen.quiet && terminal.stderr.isTerminal;
     this.#progress = wanted && environment.get("NO_COLOR") === undefined
       ? new ProgressLine({
@@ -176,6 +180,7 @@ class CallOutput {
       signal,
       progress: (progress) => this.#progress?.report(progress),
       ...(this.passesThrough ? { sinks } : {}),
+      ...(this.#takeTerminal === undefined ? {} : { terminal: this.#takeTerminal }),
     };
   }
 

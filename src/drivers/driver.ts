@@ -48,6 +48,10 @@ export type Feature =
   | "events"
   | "disks"
   | "dumps"
+  | "console"
+  | "serial"
+  | "nmi"
+  | "debug_stub"
   | "forwards"
   | "checkpoints"
   | "checkpoints.memory";
@@ -211,6 +215,14 @@ export interface Driver {
   readonly adoption?: AdoptionAbilities;
   /** Present when `features` has `events`. */
   readonly events?: EventAbilities;
+  /** Present when `features` has `console`. */
+  readonly console?: ConsoleAbilities;
+  /** Present when `features` has `serial`. */
+  readonly serial?: SerialAbilities;
+  /** Present when `features` has `nmi`. */
+  readonly nmi?: NmiAbilities;
+  /** Present when `features` has `debug_stub`. */
+  readonly debug_stub?: DebugStubAbilities;
   /** Present when `features` has `dumps`. */
   readonly dumps?: MemoryDumpAbilities;
   /** Present when `features` has `shares`. */

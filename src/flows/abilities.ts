@@ -3,6 +3,12 @@
 import { HvError } from "../base/errors.ts";
 import type { CheckpointAbilities } from "../drivers/checkpoint_abilities.ts";
 import type { DiskAbilities } from "../drivers/disk_abilities.ts";
+import type {
+  ConsoleAbilities,
+  DebugStubAbilities,
+  NmiAbilities,
+  SerialAbilities,
+} from "../drivers/console_abilities.ts";
 import type { MemoryDumpAbilities } from "../drivers/memory_dump_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
 import type { ForwardAbilities, NicAbilities, SwitchAbilities } from "../drivers/network_abilities.ts";
@@ -30,9 +36,13 @@ interface OptionalAbilities {
   adoption: AdoptionAbilities;
   events: EventAbilities;
   dumps: MemoryDumpAbilities;
+  console: ConsoleAbilities;
+  serial: SerialAbilities;
+  nmi: NmiAbilities;
+  debug_stub: DebugStubAbilities;
 }
-  switches: SwitchAbilities;
-  nics: NicAbilities;
+switches: SwitchAbilities;
+nics: NicAbilities;
 
 /** A driver's ability; `hv.unsupported` when it has none. */
 export function abilityOf<K extends keyof OptionalAbilities>(

@@ -1,6 +1,7 @@
 /** The standard streams of this process, and the signals with which a person or a supervisor ends it. */
 
 import { fileFailure } from "./failures.ts";
+import { type RawTerminal, takeTerminal } from "./raw_terminal.ts";
 
 /** The reader of a stream has gone away, as `| head -1` does after its line. */
 export class ReaderGone extends Error {
@@ -29,6 +30,8 @@ export interface Terminal {
    * and a failure that nobody handles is told there instead of ending the process.
    */
   reserveStdout(): void;
+  /** Takes the terminal over for a program at its other side: keys come as they are typed, Ctrl-C included. */
+  takeOver(): RawTerminal;
   /** Calls back for Ctrl-C, and for the signals that ask a program to end. Answers with the way to stop that. */
   onInterrupt(listener: (signal: string) => void): () => void;
 }
@@ -49,6 +52,7 @@ export const denoTerminal: Terminal = {
   readBytes,
   readLine,
   reserveStdout,
+  takeOver: takeTerminal,
   onInterrupt(listener) {
     const signals: Deno.Signal[] = Deno.build.os === "windows"
       ? ["SIGINT", "SIGBREAK"]

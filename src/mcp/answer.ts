@@ -14,12 +14,18 @@ const ERROR_LIMIT_BYTES = 2_000;
 const MESSAGE_LIMIT_BYTES = 700;
 const HINT_LIMIT_BYTES = 500;
 
-/** A call's data, or the operation that goes on. */
+/** The field in which a tool gives a picture; hosts show it as one. */
+const PICTURE = "png_base64";
+
+/** A call's data, or the operation that goes on. A picture in it becomes content of its own. */
 export async function answerOf(answer: CallAnswer, host: Host, state: StateFolder): Promise<CallToolResult> {
   if (answer.kind === "running") return wrap(describeRunning(answer));
   const { result, warnings } = answer;
   const whole = warnings.length === 0 ? result : { ...result, warnings };
-  return wrap(await shorten(whole, host, state));
+  const { [PICTURE]: picture, ...told } = whole;
+  if (typeof picture !== "string") return wrap(await shorten(whole, host, state));
+  const { content, ...rest } = wrap(await shorten(told, host, state));
+  return { ...rest, content: [{ type: "image", data: picture, mimeType: "image/png" }, ...content] };
 }
 
 /**

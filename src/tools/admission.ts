@@ -1,12 +1,14 @@
 /** A call on its way through the pipeline. */
 
 import type { Progress } from "../contract/operation.ts";
+import type { ToolClass } from "../contract/tool_class.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { CallContext, PreparedCall, Provided, Tool } from "./tool.ts";
 
 /** A call that has passed every gate before its handler. */
 export interface Admitted {
   tool: Tool;
+  class: ToolClass;
   prepared: PreparedCall;
   context: CallContext & Provided;
   /** The VMs that the call is about, as they were observed before. */

@@ -14,7 +14,14 @@ import { type Admitted, ProgressRelay } from "./admission.ts";
 import { checkTool, checkVm, checkWrite, mayRunWithoutPlan } from "./policy.ts";
 import type { Session } from "./session.ts";
 import { resolveVms, type Target } from "./targets.ts";
-import type { CallContext, CallOptions, PreparedCall, Provided, Tool } from "./tool.ts";
+import {
+  type CallContext,
+  type CallOptions,
+  classOfCall,
+  type PreparedCall,
+  type Provided,
+  type Tool,
+} from "./tool.ts";
 
 export class Pipeline implements Dispatcher {
   readonly #session: Session;
@@ -44,9 +51,9 @@ export class Pipeline implements Dispatcher {
       const earlier = await this.#earlierAnswer(tool, prepared, request.key);
       if (earlier !== undefined) return earlier;
       const relay = new ProgressRelay(surroundings.progress);
-      const admitted = await this.#admit(tool, prepared, deadline, relay, request, surroundings.sinks);
+      const admitted = await this.#admit(tool, prepared, deadline, relay, request, surroundings);
       await this.#confirm(admitted, request.confirm);
-      if (tool.class === "R" || tool.delegates) return await finishUnrecorded(admitted, deadline);
+      if (admitted.class === "R" || tool.delegates) return await finishUnrecorded(admitted, deadline);
       await this.#sweep(admitted);
       const { recordOperation } = await import("./operations.ts");
       const answer = await recordOperation(this.#session, admitted, request, deadline);
@@ -66,7 +73,7 @@ export class Pipeline implements Dispatcher {
     }
     const prepared = tool.prepare(args);
     using deadline = startDeadline(this.#session.host.clock, undefined, signal);
-    const { context, vms } = await this.#admit(tool, prepared, deadline, new ProgressRelay(), {}, undefined);
+    const { context, vms } = await this.#admit(tool, prepared, deadline, new ProgressRelay(), {}, {});
     const effect = await prepared.plan(context);
     const { mintPlan, subjectOf } = await import("./confirmation.ts");
     return await mintPlan(
@@ -85,10 +92,11 @@ export class Pipeline implements Dispatcher {
     deadline: Deadline,
     relay: ProgressRelay,
     options: CallOptions,
-    sinks: CallContext["sinks"],
+    { sinks, terminal }: Pick<CallSurroundings, "sinks" | "terminal">,
   ): Promise<Admitted> {
     const { host, config, state, door, catalogue } = this.#session;
-    checkTool(config, tool);
+    const callClass = classOfCall(tool, prepared.args);
+    checkTool(config, tool, callClass);
     const uses = new Set(tool.uses);
     const driver = usesDriver(tool) ? await this.#session.driver() : undefined;
     if (driver !== undefined && tool.feature !== undefined && !driver.features.has(tool.feature)) {
@@ -117,6 +125,7 @@ export class Pipeline implements Dispatcher {
       warn: (text) => warnings.push(text),
       options,
       sinks,
+      terminal,
       history,
       catalogue,
       dispatcher: this,
@@ -140,6 +149,7 @@ export class Pipeline implements Dispatcher {
     }
     return {
       tool,
+      class: callClass,
       prepared: driver?.simulated ? markSimulated(prepared) : prepared,
       context,
       vms,
@@ -182,7 +192,7 @@ export class Pipeline implements Dispatcher {
     prepared: PreparedCall,
     key: string | undefined,
   ): Promise<CallAnswer | undefined> {
-    if (key === undefined || tool.class === "R" || tool.delegates) return undefined;
+    if (key === undefined || classOfCall(tool, prepared.args) === "R" || tool.delegates) return undefined;
     const { answerOfEarlierCall } = await import("./operations.ts");
     return await answerOfEarlierCall(this.#session, tool, prepared.args, key);
   }

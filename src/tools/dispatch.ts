@@ -4,6 +4,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { Progress } from "../contract/operation.ts";
 import type { Plan } from "../contract/plan.ts";
 import type { ByteSink } from "../guest/channel.ts";
+import type { RawTerminal } from "../host/raw_terminal.ts";
 import type { CallOptions, Tool } from "./tool.ts";
 
 /** One call as a door hands it in. The options beside `args` belong to the pipeline, not to the tool. */
@@ -17,6 +18,8 @@ export interface CallSurroundings {
   signal: AbortSignal;
   progress: (progress: Progress) => void;
   sinks?: { stdout: ByteSink; stderr: ByteSink };
+  /** Takes a person's terminal over. */
+  terminal?: () => RawTerminal;
 }
 
 /** A finished call with the tool's own data, or one that goes on as an operation. */

@@ -3,21 +3,22 @@
 import { HvError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Config } from "../config/config.ts";
+import type { ToolClass } from "../contract/tool_class.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { Host } from "../host/host.ts";
 import { folderOf, nameOf } from "../base/paths.ts";
 import type { DoorName, Tool } from "./tool.ts";
 
 /** Refuses a tool or a class that the policy forbids. */
-export function checkTool({ policy, file }: Config, tool: Tool): void {
+export function checkTool({ policy, file }: Config, tool: Tool, callClass: ToolClass = tool.class): void {
   const { classes, tools } = policy.deny;
-  if (policy.mode === "read-only" && tool.class !== "R") {
+  if (policy.mode === "read-only" && callClass !== "R") {
     throw denied(`"${tool.name}" changes something, and the policy mode is read-only`, file, {
       tool: tool.name,
     });
   }
-  if (classes.includes(tool.class) || tools.includes(tool.name) || tools.includes(`hv_${tool.name}`)) {
-    throw denied(`The policy forbids "${tool.name}" (class ${tool.class})`, file, { tool: tool.name });
+  if (classes.includes(callClass) || tools.includes(tool.name) || tools.includes(`hv_${tool.name}`)) {
+    throw denied(`The policy forbids "${tool.name}" (class ${callClass})`, file, { tool: tool.name });
   }
 }
 

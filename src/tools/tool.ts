@@ -11,6 +11,7 @@ import type { Vm } from "../contract/vm.ts";
 import type { Driver, Feature } from "../drivers/driver.ts";
 import type { ByteSink } from "../guest/channel.ts";
 import type { Host } from "../host/host.ts";
+import type { RawTerminal } from "../host/raw_terminal.ts";
 import type { PermissionKind } from "../host/permissions.ts";
 import type { StateFolder } from "../state/layout.ts";
 import type { ReadOnlyStore, Store } from "../state/store.ts";
@@ -29,6 +30,7 @@ export const FAMILIES = [
   "disk",
   "net",
   "image",
+  "console",
   "guest",
   "dump",
 ] as const;
@@ -62,6 +64,8 @@ export interface CallContext {
   readonly warn: (text: string) => void;
   /** The pipeline's options, for tools that wait or hand their call on. */
   readonly options: CallOptions;
+  /** Takes a person's terminal over; only where the door is one. */
+  readonly terminal: (() => RawTerminal) | undefined;
   /** Where a guest program's bytes, or results that follow each other, go as they come; only where the door shows them. */
   readonly sinks: { stdout: ByteSink; stderr: ByteSink } | undefined;
 }
@@ -133,7 +137,7 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   streams?: keyof S & string;
   /** Hands its call to another tool, whose own class and gates count. */
   delegates?: boolean;
-  /** The field that names a host file or folder which the tool writes. */
+  /** The field that names a host file or folder which the tool writes. With it a call of class R is one of class M. */
   writes?: keyof S & string;
   /** Host folders that a call opens to a guest, which may write into them: the policy's folders count as for writing. */
   opens?: (args: Args<S>) => readonly string[];
@@ -197,6 +201,12 @@ export interface Tool {
   render(result: JsonObject): string | undefined;
   /** What was found before a failure, as text for a person; `undefined` when there is nothing to show. */
   renderFailure(context: JsonObject): string | undefined;
+}
+
+/** The class of one call: a reading tool that is told to write a file changes something. */
+export function classOfCall(tool: Tool, args: Readonly<Record<string, unknown>>): ToolClass {
+  const writes = tool.writes !== undefined && typeof args[tool.writes] === "string";
+  return tool.class === "R" && writes ? "M" : tool.class;
 }
 
 /** Turns a definition into a {@link Tool}. */

@@ -1,5 +1,6 @@
 /** A terminal in memory: what was printed, and what a person types. */
 
+import type { RawTerminal } from "../../src/host/raw_terminal.ts";
 import { ReaderGone, type Terminal } from "../../src/host/terminal.ts";
 
 export interface TestTerminalOptions {
@@ -7,6 +8,8 @@ export interface TestTerminalOptions {
   terminals?: readonly ("stdin" | "stdout" | "stderr")[];
   /** Lines that the person types. */
   typed?: readonly string[];
+  /** What the person types at a terminal that was taken over, piece by piece. */
+  keys?: readonly Uint8Array[];
   /** The reader of stdout goes away after this many bytes. */
   readerLeavesAfter?: number;
 }
@@ -73,6 +76,18 @@ export class TestTerminal implements Terminal {
 
   readLine(): Promise<string | undefined> {
     return Promise.resolve(this.#typed.shift());
+  }
+
+  takeOver(): RawTerminal {
+    const { keys = [] } = this.#options;
+    const left = [...keys];
+    return {
+      size: () => ({ columns: 80, rows: 24 }),
+      read: () => Promise.resolve(left.shift() ?? null),
+      write: (bytes) => this.stdout.write(bytes),
+      onResize: () => {},
+      [Symbol.dispose]: () => {},
+    };
   }
 
   reserveStdout(): void {}

@@ -58,7 +58,7 @@ export interface MachinePlan {
   shares?: readonly SharePlan[];
   /** The socket of the program that is its TPM. */
   tpm?: string;
-  runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "pidFile">;
+  runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "serial" | "pidFile">;
   /** Where the first serial port's text goes. */
   serialLog: string;
   /** Whether QEMU locks itself in (seccomp; Linux only). */
@@ -110,7 +110,7 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...["-pidfile", plan.runtime.pidFile],
     ...(plan.confined ? ["-sandbox", CONFINEMENT] : []),
     ...monitors(plan.runtime),
-    ...serialPort(plan.serialLog),
+    ...serialPort(plan.runtime.serial, plan.serialLog),
     ...devices(plan.runtime),
     ...(plan.nics ?? [{ number: 0, link: { kind: "user" } }]).flatMap(nicArguments),
     ...boot(plan.boot),
@@ -178,8 +178,10 @@ function client(id: string, path: string): string {
   return `socket,id=${id},path=${escapeOption(path)}`;
 }
 
-function serialPort(log: string): string[] {
-  return ["-chardev", `file,id=serial-0,path=${escapeOption(log)}`, "-serial", "chardev:serial-0"];
+/** Whoever connects has the line; the log gets what the guest writes, with or without anybody there. */
+function serialPort(path: string, log: string): string[] {
+  const line = `${socket("serial-0", path)},logfile=${escapeOption(log)},logappend=off`;
+  return ["-chardev", line, "-serial", "chardev:serial-0"];
 }
 
 function devices(runtime: MachinePlan["runtime"]): string[] {

@@ -13,6 +13,10 @@ import { closeLinks, openAgentChannel } from "./agent.ts";
 import { QemuBackground } from "./background.ts";
 import { openCheckpoints } from "./checkpoints/abilities.ts";
 import { openConfigure } from "./configure.ts";
+import { openConsole } from "./console/abilities.ts";
+import { openDebugStub } from "./console/debug_stub.ts";
+import { openNmi } from "./console/interrupt.ts";
+import { openSerial } from "./console/serial.ts";
 import type { QemuContext } from "./context.ts";
 import { openCopies } from "./copies/abilities.ts";
 import { makeVm } from "./creation.ts";
@@ -173,6 +177,10 @@ export function openQemuDriver(context: QemuContext): Driver {
       "forwards",
       ...(events === undefined ? [] : ["events" as const]),
       "dumps",
+      "console",
+      "serial",
+      "nmi",
+      "debug_stub",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -192,6 +200,10 @@ export function openQemuDriver(context: QemuContext): Driver {
     adoption: openAdoption(context, records),
     ...(events === undefined ? {} : { events }),
     dumps: openMemoryDumps(context, records),
+    console: openConsole(context, records),
+    serial: openSerial(context, records),
+    nmi: openNmi(context, records),
+    debug_stub: openDebugStub(context, records),
     background: (journal, changed) =>
       new QemuBackground({ context, records, sandboxes, templates, hasPools }, journal, changed),
     shares: {

@@ -70,12 +70,23 @@ export class RuntimeFolder {
     return joinPath(this.path, "pid");
   }
 
+  /** Where the first serial line is. */
+  get serial(): string {
+    return joinPath(this.path, "serial");
+  }
+
+  /** Held by who has the serial line. */
+  get serialLock(): string {
+    return joinPath(this.path, "serial.lock");
+  }
+
   get ownerFile(): string {
     return joinPath(this.path, OWNER_FILE);
   }
 
   get sockets(): string[] {
-    return [this.monitor("keeper"), this.monitor("calls"), this.monitor("rescue"), this.agent, this.data];
+    const monitors = (["keeper", "calls", "rescue"] as const).map((role) => this.monitor(role));
+    return [...monitors, this.agent, this.data, this.serial];
   }
 }
 

@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { describeRunning } from "../dispatch.ts";
-import type { CallContext, Provided, Tool } from "../tool.ts";
+import { type CallContext, classOfCall, type Provided, type Tool } from "../tool.ts";
 
 /** The arguments of a call that is handed on. */
 export const DELEGATED_INPUT = {
@@ -30,10 +30,11 @@ export async function delegate(
       hint: "Call it directly",
     });
   }
-  if ((target.class === "R") !== way.reads) {
-    throw new HvError("hv.usage", `"${target.name}" is of class ${target.class}`, {
+  const callClass = classOfCall(target, args);
+  if ((callClass === "R") !== way.reads) {
+    throw new HvError("hv.usage", `"${target.name}" is of class ${callClass}`, {
       hint: `Call it with hv_${way.instead}`,
-      context: { tool: target.name, class: target.class },
+      context: { tool: target.name, class: callClass },
     });
   }
   refuseInnerOptions(target, args);

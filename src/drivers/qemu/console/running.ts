@@ -1,0 +1,66 @@
+/** One request to the monitor of a VM that must be in some state for it. */
+
+import { HvError } from "../../../base/errors.ts";
+import type { VmState } from "../../../contract/vm.ts";
+import type { QemuContext } from "../context.ts";
+import { askMonitor } from "../monitors.ts";
+import { readRunState } from "../observe.ts";
+import type { QmpSession } from "../qmp.ts";
+import type { VmRecord, VmRecords } from "../records.ts";
+import { RuntimeFolder } from "../runtime_folder.ts";
+import { stateOf } from "../states.ts";
+
+/** States of a machine whose process is there, whatever its processors do. */
+export const MACHINE_IS_ON: readonly VmState[] = ["running", "paused", "crashed", "io_error"];
+
+/** What is asked of a VM. */
+export interface Question {
+  /** What it is for, such as `press keys of`. */
+  action: string;
+  states: readonly VmState[];
+  signal: AbortSignal;
+}
+
+/**
+ * Looks at the VM and does one piece of work with its monitor, in one turn. Throws `hv.conflict` when it is in none of
+ * the states.
+ */
+export async function askOnMachine<T extends object>(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  { action, states, signal }: Question,
+  work: (session: QmpSession, record: VmRecord) => Promise<T>,
+): Promise<T> {
+  const record = await records.get(id);
+  const answer = await askMonitor(context.host, id, new RuntimeFolder(record.runtime), async (session) => {
+    const seen = await readRunState(session);
+    const { state, reason } = stateOf(seen.status, seen.diskFull);
+    if (!states.includes(state)) throw wrongState(record, action, states, state, reason);
+    return await work(session, record);
+  }, { signal });
+  if (answer !== undefined) return answer;
+  throw wrongState(record, action, states, "off", undefined);
+}
+
+function wrongState(
+  { id, name }: VmRecord,
+  action: string,
+  states: readonly VmState[],
+  found: VmState,
+  reason: string | undefined,
+): HvError {
+  const because = reason === undefined ? "" : `: ${reason}`;
+  const hints: Partial<Record<VmState, string>> = {
+    off: `Start it: hvlab vm start ${id}`,
+    paused: `Let it go on: hvlab vm resume ${id}`,
+  };
+  return new HvError(
+    "hv.conflict",
+    `Cannot ${action} "${name}": wanted "${states.join('" or "')}", found "${found}"${because}`,
+    {
+      hint: hints[found] ?? "Look at the VM's state and try again",
+      context: { vm: id, wanted: states.join(" or "), found },
+    },
+  );
+}

@@ -1,0 +1,107 @@
+/** Reading a serial log: by offsets, and for a text that is waited for. */
+
+import type { SerialLog } from "../drivers/console_abilities.ts";
+
+/** Read at once while a whole log is looked through. */
+const BLOCK_BYTES = 1024 * 1024;
+/** A line that is longer is looked through in parts. */
+const LINE_LIMIT_BYTES = 64 * 1024;
+const NEWLINE = 0x0a;
+
+/** A part of a log. */
+export interface SerialPart {
+  text: string;
+  offset: number;
+  next_offset: number;
+  size_bytes: number;
+  truncated?: true;
+  dropped_bytes?: number;
+}
+
+/** Reads at most `limit` bytes, from `offset` or, without it, the last ones. Characters are never cut in two. */
+export function readPart(log: SerialLog, offset: number | undefined, limit: number): SerialPart {
+  const wanted = offset ?? Math.max(0, log.size - limit);
+  const start = Math.min(Math.max(wanted, log.kept_from), log.size);
+  const bytes = log.read(start, limit);
+  const whole = bytes.subarray(0, bytes.length - brokenTail(bytes));
+  const used = whole.length === 0 ? bytes : whole;
+  const next = start + used.length;
+  const dropped = offset === undefined ? 0 : Math.max(0, Math.min(log.kept_from, log.size) - offset);
+  return {
+    text: new TextDecoder().decode(used),
+    offset: start,
+    next_offset: next,
+    size_bytes: log.size,
+    ...(start + bytes.length < log.size ? { truncated: true } : {}),
+    ...(dropped > 0 ? { dropped_bytes: dropped } : {}),
+  };
+}
+
+/** How many bytes at the end begin a character of UTF-8 and do not end it. */
+function brokenTail(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) return 0;
+    if (byte >= 0xc0) return back < lengthOfCharacter(byte) ? back : 0;
+  }
+  return 0;
+}
+
+function lengthOfCharacter(first: number): number {
+  return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+}
+
+/** Where a text stands in a log. */
+export interface Found {
+  offset: number;
+  line: string;
+}
+
+/** Looks for a text in a log that grows; what was looked through once is not looked through again. */
+export class SerialSearch {
+  readonly #matches: (line: string) => number;
+  #next: number;
+
+  /** `matches` answers where in a line the text begins, -1 when it is not there. */
+  constructor(matches: (line: string) => number, from: number) {
+    this.#matches = matches;
+    this.#next = from;
+  }
+
+  /** Looks through what is new; the last line counts although it may go on, since a prompt has no end. */
+  look(log: SerialLog): Found | undefined {
+    // A guest that was started anew writes a new log.
+    if (log.size < this.#next) this.#next = 0;
+    this.#next = Math.max(this.#next, log.kept_from);
+    while (this.#next < log.size) {
+      const bytes = log.read(this.#next, BLOCK_BYTES);
+      if (bytes.length === 0) return undefined;
+      const isLast = this.#next + bytes.length >= log.size;
+      const { found, used } = this.#lookIn(bytes, isLast);
+      if (found !== undefined) return found;
+      if (used === 0) return undefined;
+      this.#next += used;
+    }
+    return undefined;
+  }
+
+  #lookIn(bytes: Uint8Array, isLast: boolean): { found?: Found; used: number } {
+    for (let start = 0; start < bytes.length;) {
+      const newline = bytes.indexOf(NEWLINE, start);
+      const limit = start + LINE_LIMIT_BYTES;
+      const isOpen = newline < 0 && bytes.length < limit;
+      // An unfinished line is looked through now and, should it go on, once more.
+      if (isOpen && !isLast) return { used: start };
+      const end = newline < 0 || newline > limit ? Math.min(limit, bytes.length) : newline;
+      const line = new TextDecoder().decode(bytes.subarray(start, end));
+      const at = this.#matches(line);
+      if (at >= 0) {
+        const before = new TextEncoder().encode(line.slice(0, at)).length;
+        return { found: { offset: this.#next + start + before, line: line.trimEnd() }, used: start };
+      }
+      if (isOpen) return { used: start };
+      start = end === newline ? end + 1 : end;
+    }
+    return { used: bytes.length };
+  }
+}

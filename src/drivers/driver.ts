@@ -47,6 +47,8 @@ export type Feature =
   | "tpm"
   | "events"
   | "disks"
+  | "switches"
+  | "nics"
   | "dumps"
   | "console"
   | "serial"
@@ -59,8 +61,6 @@ export type Feature =
 /** A kernel of the user's own in place of an image's. Paths are of this host; the files are copied. */
 export interface KernelSpec {
   /** A kernel file, or the folder in which one was built. */
-  | "switches"
-  | "nics"
   kernel?: string;
   /** In place of the image's initial file system. */
   initrd?: string;

@@ -174,6 +174,9 @@ export function openQemuDriver(context: QemuContext): Driver {
       "shares",
       "tpm",
       "disks",
+      "switches",
+      "nics",
+      "vms.switches",
       "forwards",
       ...(events === undefined ? [] : ["events" as const]),
       "dumps",
@@ -194,9 +197,8 @@ export function openQemuDriver(context: QemuContext): Driver {
     pause: openPause(context, records),
     configure: openConfigure(context, records),
     copies: openCopies(context, records),
-      "switches",
-      "nics",
-      "vms.switches",
+    switches: openSwitches(context, records),
+    nics: openNics(context, records),
     adoption: openAdoption(context, records),
     ...(events === undefined ? {} : { events }),
     dumps: openMemoryDumps(context, records),
@@ -217,8 +219,6 @@ export function openQemuDriver(context: QemuContext): Driver {
     lastWords,
     diagnose: (signal) => diagnose(context, signal),
     close: () => {
-    switches: openSwitches(context, records),
-    nics: openNics(context, records),
       closeLinks(context.host);
       return Promise.resolve(sandboxes.close());
     },

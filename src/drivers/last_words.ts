@@ -10,10 +10,21 @@ const HINT_LINE_CHARACTERS = 160;
 // deno-lint-ignore no-control-regex
 const CONTROL_SEQUENCE = /\u001B\[[0-?]*[ -/]*[@-~]/g;
 
-/** The last 20 lines with text, at most 4096 characters of them; `undefined` when there are none. */
+/** How Linux begins the line that says why it stops; the registers and the trace come behind it. */
+const PANIC = /Kernel panic - not syncing/;
+/** Between the reason and the end of a log, where something in between is left out. */
+const LEFT_OUT = "...";
+
+/**
+ * The last 20 lines with text, at most 4096 characters of them; `undefined` when there are none. The line with the
+ * reason of a panic comes first when it lies above them.
+ */
 export function cutLastWords(log: string): string | undefined {
-  const lines = log.replace(CONTROL_SEQUENCE, "").split(/[\r\n]+/).map((line) => line.trimEnd());
-  const text = lines.filter((line) => line !== "").slice(-TAIL_LINES).join("\n").slice(-TAIL_CHARACTERS);
+  const all = log.replace(CONTROL_SEQUENCE, "").split(/[\r\n]+/).map((line) => line.trimEnd());
+  const lines = all.filter((line) => line !== "");
+  const text = lines.slice(-TAIL_LINES).join("\n").slice(-TAIL_CHARACTERS);
+  const panic = lines.findLast((line) => PANIC.test(line))?.slice(0, TAIL_CHARACTERS);
+  if (panic !== undefined && !text.includes(panic)) return [panic, LEFT_OUT, text].join("\n");
   return text === "" ? undefined : text;
 }
 
@@ -22,16 +33,22 @@ export function withLastWords(error: HvError, words: string | undefined, advice:
   const { serial_tail: known } = error.context;
   const tail = typeof known === "string" ? known : words;
   return new HvError(error.code, error.message, {
-    hint: tail === undefined ? advice : `${advice}. Its serial log ends: ${quoteEnd(tail)}`,
+    hint: tail === undefined ? advice : `${advice}. ${quote(tail)}`,
     context: { ...error.context, ...(tail === undefined ? {} : { serial_tail: tail }) },
     retryable: error.retryable,
     cause: error.cause ?? error,
   });
 }
 
-function quoteEnd(tail: string): string {
-  const lines = tail.split("\n").slice(-HINT_LINES).map((line) => line.trim());
-  return lines.map((line) =>
-    line.length > HINT_LINE_CHARACTERS ? `${line.slice(0, HINT_LINE_CHARACTERS)}...` : line
-  ).join(" | ");
+/** The reason of a panic, else the end. */
+function quote(tail: string): string {
+  const lines = tail.split("\n");
+  const panic = lines.findLast((line) => PANIC.test(line));
+  if (panic !== undefined) return `Its serial log says: ${shorten(panic)}`;
+  return `Its serial log ends: ${lines.slice(-HINT_LINES).map(shorten).join(" | ")}`;
+}
+
+function shorten(line: string): string {
+  const text = line.trim();
+  return text.length > HINT_LINE_CHARACTERS ? `${text.slice(0, HINT_LINE_CHARACTERS)}...` : text;
 }

@@ -18,3 +18,15 @@ Deno.test("a hint says what to do and then quotes the end of the log; words know
   assert.match(withLastWords(told, "other", "Look").hint ?? "", /^Look\. .*five$/);
   assert.equal(withLastWords(error, undefined, "Restart it").hint, "Restart it");
 });
+
+Deno.test("the reason of a panic is kept, however long the trace behind it", () => {
+  const reason = "[    1.2] Kernel panic - not syncing: VFS: Unable to mount root fs";
+  const trace = Array.from({ length: 40 }, (_, n) => `[    1.3]  frame_${n}+0x1/0x2`);
+  const words = cutLastWords(["booting", reason, ...trace].join("\n"));
+  const lines = words?.split("\n") ?? [];
+  assert.deepEqual([lines[0], lines[1], lines[2], lines.length], [reason, "...", trace[20], 22]);
+  const error = new HvError("hv.guest_crashed", "It crashed");
+  assert.equal(withLastWords(error, words, "Restart it").hint, `Restart it. Its serial log says: ${reason}`);
+  const near = cutLastWords([reason, "end"].join("\n"));
+  assert.equal(near, `${reason}\nend`, "a reason among the last lines stands where it stood");
+});

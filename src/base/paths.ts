@@ -44,7 +44,7 @@ export function resolvePath(folder: string, path: string): string {
 }
 
 function isWindowsPath(path: string): boolean {
-  return /^[A-Za-z]:[\\/]/.test(path) || path.startsWith("\\\\");
+  return (path[1] === ":" && /^[A-Za-z]:[\\/]/.test(path)) || path.startsWith("\\\\");
 }
 
 function endsWithSeparator(path: string): boolean {

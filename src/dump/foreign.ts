@@ -1,5 +1,7 @@
 /** Files that are no crash dumps but are handed to a dump reader in practice, and what to do with each. */
 
+import { once } from "../base/once.ts";
+
 /** One kind of foreign file. */
 export interface ForeignKind {
   /** What it is, to stand after "is". */
@@ -16,7 +18,7 @@ interface Signature extends ForeignKind {
 const ARCHIVE_HINT = "Unpack it and inspect the dump inside";
 const DISK_HINT = "Take a dump of the guest, or copy the dump file out of the disk";
 
-const SIGNATURES: readonly Signature[] = [
+const signatures = once((): readonly Signature[] => [
   starts("MSCF", "a cabinet", "Expand the cabinet and inspect the dump inside"),
   starts([0x50, 0x4B, 0x03, 0x04], "a zip archive", ARCHIVE_HINT),
   starts([0x50, 0x4B, 0x05, 0x06], "an empty zip archive", ARCHIVE_HINT),
@@ -39,11 +41,11 @@ const SIGNATURES: readonly Signature[] = [
   starts("vhdxfile", "a VHDX disk image", DISK_HINT),
   starts("conectix", "a VHD disk image", DISK_HINT),
   starts("KDMV", "a VMDK disk image", DISK_HINT),
-];
+]);
 
 /** Recognises a foreign file by its first bytes; null when it is none of those known. */
 export function recogniseForeign(head: Uint8Array): ForeignKind | null {
-  const found = SIGNATURES.find(({ offset, bytes }) =>
+  const found = signatures().find(({ offset, bytes }) =>
     head.length >= offset + bytes.length && bytes.every((byte, index) => head[offset + index] === byte)
   );
   if (found !== undefined) return { what: found.what, hint: found.hint };

@@ -4,7 +4,7 @@ import { ByteReader, type ByteSource } from "../bytes.ts";
 import { findCapturedCodeView, readImageCodeView } from "../mapped_image.ts";
 import { BlockMemory, type MemoryBlock } from "../memory/blocks.ts";
 import { type CodeView, type LoadedModule, ModuleList, type UnloadedModule } from "../modules.ts";
-import { once } from "../once.ts";
+import { once } from "../../base/once.ts";
 import { badDump, type DumpWarning, readPart } from "../reasons.ts";
 import type { DumpException, FoundContext, UserSession } from "../session.ts";
 import type { ContextMachine } from "../windows/context.ts";

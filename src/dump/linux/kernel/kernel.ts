@@ -1,7 +1,7 @@
 /** A crashed Linux kernel, opened: each part is read when it is first asked for, and costs only itself when it is lost. */
 
 import type { DumpWarning } from "../../reasons.ts";
-import { once } from "../../once.ts";
+import { once } from "../../../base/once.ts";
 import type { Walk } from "../../unwind/walk.ts";
 import type { RegisterContext } from "../../windows/context.ts";
 import type { LinuxCore } from "../containers/core.ts";

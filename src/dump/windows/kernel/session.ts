@@ -8,7 +8,7 @@ import type { Paging } from "../../memory/page_tables.ts";
 import type { PhysicalMemory } from "../../memory/physical.ts";
 import type { VirtualMemory } from "../../memory/virtual.ts";
 import { type CodeView, type LoadedModule, ModuleList, type UnloadedModule } from "../../modules.ts";
-import { once } from "../../once.ts";
+import { once } from "../../../base/once.ts";
 import { type DumpReason, type DumpWarning, readPart } from "../../reasons.ts";
 import type {
   BugCheck,

@@ -94,7 +94,7 @@ async function startOne(
     if (!isOver && host.clock.monotonic() < end) continue;
     const words = (await readLogTail(host, log, logStart)).trim();
     throw new HvError("hv.unavailable", `${purpose} did not start: ${words || "it said nothing"}`, {
-      hint: `Look at its log: ${log}`,
+      hint: "Correct what it names, and start the VM again",
       context: { program, log },
       retryable: false,
     });

@@ -128,7 +128,7 @@ async function waitUntilReady(
     }
     if (host.clock.monotonic() > end) {
       throw new HvError("hv.timeout", `QEMU did not open its monitor within ${READY_LIMIT_MS / 1000} s`, {
-        hint: `Look at its log: ${log}`,
+        hint: `Start it again when this host has less to do: hvlab vm start ${id}`,
         context: { vm: id, log },
       });
     }

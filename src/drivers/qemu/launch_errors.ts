@@ -100,7 +100,7 @@ export function launchFailure(
       hint: cause?.hint ??
         (qemu === ""
           ? "QEMU said nothing: try again, and look at the host's memory and kernel log"
-          : "QEMU's own words are in the context"),
+          : "Correct what QEMU's words in the context name, and start the VM again"),
       context: { ...facts, ...(qemu === "" ? {} : { qemu }), exit_code: end.code, signal: end.signal },
     },
   );

@@ -50,7 +50,7 @@ export async function makeOverlay(
   const words = new TextDecoder().decode(finished.stderr).trim();
   const full = words.includes("No space left on device");
   throw new HvError(full ? "hv.io" : "hv.job_failed", `Cannot make the overlay "${path}": ${words}`, {
-    hint: full ? "Free some space" : "qemu-img's own words are in the message",
+    hint: full ? "Free some space" : "Correct what qemu-img names, and try again",
     context: { path, base: base.path, ...(full ? { reason: "disk_full" } : {}) },
   });
 }

@@ -69,7 +69,7 @@ async function tell(
   }, { signal });
   if (heard !== undefined) return;
   throw new HvError("hv.unavailable", `The QEMU of "${name}" has ended meanwhile`, {
-    hint: "Look at the VM's state; its log holds QEMU's last words",
+    hint: `Start it again: hvlab vm start ${id}`,
     context: { vm: id },
   });
 }
@@ -87,7 +87,7 @@ function wrongState(
     {
       hint: state === "off" || state === "saved"
         ? `Start it: hvlab vm start ${id}`
-        : "Look at the VM's state and try again",
+        : `Wait until it is ${wanted}: hvlab vm get ${id}`,
       context: { vm: id, wanted, found: state },
     },
   );

@@ -98,7 +98,7 @@ export class QmpSession implements Disposable {
     options.signal?.throwIfAborted();
     if (!this.#open) {
       throw new HvError("hv.unavailable", `Cannot send "${name}": QEMU has closed its monitor`, {
-        hint: "Look at the VM's state and try again",
+        hint: "See what the VM is now, and try again: hvlab vm get VM",
         context: { command: name },
       });
     }
@@ -151,7 +151,7 @@ export class QmpSession implements Disposable {
     for (const waiting of this.#waiting.values()) waiting.fail(linkBroken(waiting.command));
     this.#greeted.reject(
       new HvError("hv.unavailable", "QEMU closed its monitor before greeting", {
-        hint: "Look at the VM's state and try again",
+        hint: "See what the VM is now, and try again: hvlab vm get VM",
       }),
     );
     this.#greeted.promise.catch(() => {});
@@ -222,21 +222,21 @@ function refusal(command: string, failure: JsonValue): HvError {
   const words = typeof desc === "string" ? desc : JSON.stringify(failure);
   const code = kind === "CommandNotFound" ? "hv.unsupported" : "hv.job_failed";
   return new HvError(code, `QEMU refused "${command}": ${words}`, {
-    hint: "QEMU's own words are in the message",
+    hint: "Correct what QEMU names; what the VM is now shows: hvlab vm get VM",
     context: { command, qemu: words, qmp_class: typeof kind === "string" ? kind : "unknown" },
   });
 }
 
 function linkBroken(command: string): HvError {
   return new HvError("hv.outcome_unknown", `The link to QEMU broke before it answered "${command}"`, {
-    hint: "Look at the VM's state before doing anything again",
+    hint: "See what the VM is now before doing anything again: hvlab vm get VM",
     context: { command },
   });
 }
 
 function noAnswer(command: string, limitMs: number): HvError {
   return new HvError("hv.timeout", `QEMU did not answer "${command}" within ${limitMs / 1000} s`, {
-    hint: "Look at the VM's state before doing anything again",
+    hint: "See what the VM is now before doing anything again: hvlab vm get VM",
     context: { command, timeout_ms: limitMs },
   });
 }

@@ -96,7 +96,7 @@ export async function runQemuImg(
       ? "Free some space"
       : isLocked
       ? "Another program uses the file; end it first"
-      : "qemu-img's own words are in the message",
+      : "Correct what qemu-img names, and try again",
     context: { path, ...(isFull ? { reason: "disk_full" } : isLocked ? { reason: "locked" } : {}) },
   });
 }

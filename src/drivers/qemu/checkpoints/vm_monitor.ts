@@ -39,7 +39,7 @@ export class VmMonitor {
     const answer = await askMonitor(this.context.host, id, new RuntimeFolder(runtime), work);
     if (answer !== undefined) return answer;
     throw new HvError("hv.unavailable", `The QEMU of "${name}" has ended meanwhile`, {
-      hint: "Look at the VM's state; its log holds QEMU's last words",
+      hint: `Start it again: hvlab vm start ${id}`,
       context: { vm: id },
     });
   }
@@ -93,7 +93,7 @@ export class VmMonitor {
     return new HvError(code, `QEMU's ${command} of "${name}" failed: ${words}`, {
       hint: cannotWrite
         ? "Look whether the disk with the state folder is full: a guest's whole memory must fit"
-        : "QEMU's log in the VM's folder may say more",
+        : `Correct what QEMU names; what the VM is now shows: hvlab vm get ${id}`,
       context: { vm: id, command, qemu: words },
     });
   }

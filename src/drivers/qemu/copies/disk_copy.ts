@@ -86,7 +86,7 @@ async function readDisk(
   const size = isPlainObject(info) ? info["virtual-size"] : undefined;
   if (typeof size !== "number") {
     throw new HvError("hv.io", `Cannot read the disk "${path}": ${said || "qemu-img tells no size"}`, {
-      hint: "qemu-img's own words are in the message",
+      hint: "Correct what qemu-img names, and try again",
       context: { path },
     });
   }

@@ -99,7 +99,7 @@ function copyFailed(monitor: VmMonitor, words: string): HvError {
   const { id, name } = monitor.vm;
   const isFull = words.includes("No space left");
   return new HvError(isFull ? "hv.io" : "hv.job_failed", `Cannot copy the disks of "${name}": ${words}`, {
-    hint: isFull ? "Free some space" : "QEMU's own words are in the message",
+    hint: isFull ? "Free some space" : "Correct what QEMU names, and try again",
     context: { vm: id, qemu: words, ...(isFull ? { reason: "disk_full" } : {}) },
   });
 }

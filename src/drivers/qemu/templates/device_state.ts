@@ -67,7 +67,7 @@ async function waitForMigration(host: Host, session: QmpSession, signal: AbortSi
         ? seen["error-desc"]
         : status;
       throw new HvError("hv.job_failed", `QEMU could not save the machine's state: ${words}`, {
-        hint: "QEMU's own words are in the message",
+        hint: "Correct what QEMU names, and warm the image again: hvlab image warm IMAGE",
         context: { qemu: words },
       });
     }
@@ -94,7 +94,7 @@ export async function loadDeviceState(
     using connection = await host.sockets.connectUnix(socket);
     if (connection === undefined) {
       throw new HvError("hv.job_failed", "QEMU does not take the machine's state", {
-        hint: "Look at its log",
+        hint: "Make the template anew: hvlab image drop IMAGE, then hvlab image warm IMAGE",
         context: { path: socket },
       });
     }

@@ -97,7 +97,7 @@ export class SerialSearch {
       const at = this.#matches(line);
       if (at >= 0) {
         const before = new TextEncoder().encode(line.slice(0, at)).length;
-        return { found: { offset: this.#next + start + before, line: line.trimEnd() }, used: start };
+        return { found: { offset: this.#next + start + before, line: line.trim() }, used: start };
       }
       if (isOpen) return { used: start };
       start = end === newline ? end + 1 : end;

@@ -1,7 +1,7 @@
 /** Waiting for what a guest shows: a text on its serial line, or a screen that has come to rest. */
 
 import type { Clock } from "../base/clock.ts";
-import { HvError } from "../base/errors.ts";
+import { type ErrorCode, HvError } from "../base/errors.ts";
 import type { Picture } from "../base/png.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { Driver } from "../drivers/driver.ts";
@@ -20,6 +20,8 @@ const LOOK_AT_LOG_MS = 50;
 const LOOKS_APART = 10;
 const LOOK_AT_SCREEN_MS = 250;
 const LAST_WORDS_LIMIT_MS = 2_000;
+/** Failures that the end of the log explains. */
+const TELLING: ReadonlySet<ErrorCode> = new Set(["hv.timeout", "hv.conflict", "hv.guest_crashed"]);
 
 /**
  * Waits for a text in the log. A VM whose machine has ended or stands still writes no more: `hv.conflict`, or
@@ -33,6 +35,7 @@ export async function waitForSerial(
   { signal, clock }: WaitOptions,
 ): Promise<Found> {
   const serial = abilityOf(driver, "serial");
+  const began = clock.monotonic();
   const look = async (): Promise<Found | undefined> => {
     using log = await serial.log(vm.id);
     return log === undefined ? undefined : search.look(log);
@@ -50,10 +53,21 @@ export async function waitForSerial(
       await clock.sleep(LOOK_AT_LOG_MS, signal);
     }
   } catch (error) {
-    if (!(error instanceof HvError) || error.code === "hv.cancelled") throw error;
-    const words = await readLastWords(driver, vm.id);
-    throw withLastWords(error, words, error.hint ?? "Wait longer with --timeout");
+    if (!(error instanceof HvError) || !TELLING.has(error.code)) throw error;
+    const late = error.code === "hv.timeout"
+      ? notWritten(vm, wanted, clock.monotonic() - began, error)
+      : error;
+    throw withLastWords(late, await readLastWords(driver, vm.id), late.hint ?? "Wait longer with --timeout");
   }
+}
+
+function notWritten({ id, name }: Vm, wanted: string, waitedMs: number, cause: HvError): HvError {
+  const waited = seconds(waitedMs);
+  return new HvError(
+    "hv.timeout",
+    `"${name}" has not written "${wanted}" to its serial line, waited ${waited} s`,
+    { context: { ...cause.context, vm: id, wanted, waited_s: waited }, cause },
+  );
 }
 
 async function readLastWords(driver: Driver, id: string): Promise<string | undefined> {

@@ -3,6 +3,7 @@
  * handler under deadline, cancellation and progress, audit line, answer. Nothing goes round it.
  */
 
+import type { Clock } from "../base/clock.ts";
 import { type Deadline, startDeadline } from "../base/deadline.ts";
 import { HvError } from "../base/errors.ts";
 import { joinPath } from "../base/paths.ts";
@@ -246,16 +247,27 @@ function markSimulated(prepared: PreparedCall): PreparedCall {
 
 /** Runs a reading call: no record, no audit line. */
 async function finishUnrecorded(admitted: Admitted, deadline: Deadline): Promise<CallAnswer> {
-  const result = await raceSignal(admitted.prepared.run(admitted.context), deadline.signal);
+  const { clock } = admitted.context.host;
+  const result = await raceSignal(admitted.prepared.run(admitted.context), deadline.signal, clock);
   return { kind: "done", tool: admitted.tool, result, warnings: admitted.warnings };
 }
 
-/** A reading handler that forgets its signal must not outlive its limit. */
-function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** A handler that heeds its signal says more about its failure than the signal does, such as what it saw last. */
+const LAST_WORD_MS = 1_000;
+
+/** A reading handler that forgets its signal must not outlive its limit for long. */
+function raceSignal<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T> {
+  const over = new AbortController();
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    const onAbort = (): void => {
+      clock.sleep(LAST_WORD_MS, over.signal).then(() => reject(signal.reason), () => {});
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      over.abort();
+      signal.removeEventListener("abort", onAbort);
+    });
   });
 }
 

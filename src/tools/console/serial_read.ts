@@ -38,7 +38,8 @@ export default defineTool({
     }
     return { vm: vm.id, ...part };
   },
-  render: ({ text }) => text === "" ? "Nothing was written there" : text.replace(/\n$/, ""),
+  render: ({ text }) =>
+    text === "" ? "Nothing was written there" : text.replaceAll("\r", "").replace(/\n$/, ""),
 });
 
 function neverStarted({ id, name }: { id: string; name: string }): HvError {

@@ -11,8 +11,12 @@ export const DumpTriage = z.lazy(() => {
   const count = z.nullable(z.int());
   const argument = z.object({ value: z.string(), meaning: text });
   const frame = z.object({
-    address: z.string(),
-    /** File name of the image; `<unloaded NAME>` for one that is gone, null for an address in none. */
+    /** Null where only printed text tells of the frame. */
+    address: text,
+    /**
+     * File name of the image; `<unloaded NAME>` for one that is gone, null for an address in none. On Linux a module's
+     * name, and `vmlinux` for the kernel itself.
+     */
     module: text,
     offset: z.optional(z.string()),
     symbol: z.optional(z.string()),
@@ -24,7 +28,7 @@ export const DumpTriage = z.lazy(() => {
     /**
      * `context` (recorded registers), `unwind` (the image's data), `leaf`, `machine_frame` (an interrupt or exception
      * is crossed), `frame_pointer`, `inline`. Words on the stack: `dispatch` lies in a function that
-     * exception dispatch came by, most likely a frame; `scan` may be no frame at all.
+     * exception dispatch came by, most likely a frame; `scan` may be no frame at all. `text`: printed by the kernel.
      */
     how: z.string(),
   });
@@ -63,6 +67,8 @@ export const DumpTriage = z.lazy(() => {
     os_version: text,
     /** Branch and build as the kernel tells. */
     build_lab: z.optional(text),
+    /** Build id of a Linux kernel. */
+    build_id: z.optional(text),
     time: z.optional(text),
     uptime_s: z.optional(z.nullable(z.number())),
     bugcheck: z.optional(z.nullable(z.object({
@@ -87,6 +93,31 @@ export const DumpTriage = z.lazy(() => {
       /** The kernel's own breakpoint at a bug check: not what went wrong. Left out when it is not. */
       synthetic: z.optional(z.boolean()),
     })),
+    /** What a Linux kernel said went wrong. Left out for other systems. */
+    crash: z.optional(z.object({
+      /** `null-deref`, `gpf`, `bug`, `soft-lockup`, `hung-task`, `init-killed`, ...; `hang` or `none` when it said nothing. */
+      class: z.string(),
+      /** First line of the report. */
+      headline: text,
+      /** The line before it that says why. */
+      reason: text,
+      /** Message of the panic; null when there was none. */
+      panic: text,
+      /** Address that was touched. */
+      fault_address: z.optional(z.string()),
+      /** What tells of the stack: `core` (memory and registers), `log` (what the core's log printed) or `text`. */
+      evidence: z.enum(["core", "log", "text"]),
+      /** Reports of lost tasks or machines after this one. */
+      later_reports: z.int(),
+      /** Text only: starts of a kernel in it, and whether one stood still or started again afterwards. */
+      boots: z.optional(z.int()),
+      halted: z.optional(z.boolean()),
+      rebooted: z.optional(z.boolean()),
+      /** Text only: lines of a start that failed without a report. */
+      boot_failures: z.optional(z.array(z.string())),
+    })),
+    /** Taint of a Linux kernel: letters as an oops shows them, and what each means; null when it does not tell. */
+    taint: z.optional(z.nullable(z.object({ letters: z.string(), meaning: z.array(z.string()) }))),
     /** The image to blame; null when the dump blames none. */
     culprit: z.nullable(z.object({
       module: z.string(),
@@ -119,6 +150,10 @@ export const DumpTriage = z.lazy(() => {
     modules: z.array(module),
     module_count: z.int(),
     unloaded_count: z.int(),
+    /** Names of modules that a Linux text lists. */
+    module_names: z.optional(z.array(z.string())),
+    /** Last lines of the kernel's log up to the one with which the crash begins. */
+    log: z.optional(z.array(z.string())),
     /** Files that would make this answer better. */
     missing_symbols: z.array(missing),
     warnings: z.array(warning),

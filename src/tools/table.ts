@@ -97,7 +97,9 @@ const ROWS: readonly Row[] = [
   { name: "dump_collect", core: false, load: () => import("./dump/collect.ts") },
   { name: "dump_find", core: false, load: () => import("./dump/find.ts") },
   { name: "dump_inspect", core: true, load: () => import("./dump/inspect.ts") },
+  { name: "dump_log", core: false, load: () => import("./dump/log.ts") },
   { name: "dump_symbols", core: false, load: () => import("./dump/symbols.ts") },
+  { name: "dump_tasks", core: false, load: () => import("./dump/tasks.ts") },
   { name: "dump_triage", core: true, load: () => import("./dump/triage.ts") },
 ];
 

@@ -30,7 +30,7 @@ export function nativeOpinion(triage: DumpTriage): Opinion {
 }
 
 function nativeFrame({ module, symbol, displacement, offset, address, source }: TriageFrame): OpinionFrame {
-  if (module === null) return { module: null, offset: address };
+  if (module === null) return { module: null, offset: address ?? "0x0" };
   const unloaded = /^<unloaded (.*)>$/.exec(module)?.[1];
   return {
     module: unloaded !== undefined ? `<Unloaded_${unloaded}>` : debuggerName(module),

@@ -1,6 +1,7 @@
 /** A triage as a page that a person reads from top to bottom. */
 
 import type { DumpTriage, TriageFrame } from "../../contract/dump_triage.ts";
+import { crashRows, logLines } from "../linux/render_crash.ts";
 
 const NOT_RECORDED = "not recorded";
 
@@ -10,11 +11,13 @@ export function renderTriage(triage: DumpTriage): string {
     [triage.summary],
     culpritLines(triage),
     bugcheckLines(triage),
+    table(crashRows(triage)),
     exceptionLines(triage),
     systemLines(triage),
     stackLines(triage),
     wordLines(triage),
     moduleLines(triage),
+    logLines(triage),
     missingLines(triage),
     triage.warnings.map(({ reason, message }) => `warning  ${reason}: ${message}`),
     triage.truncated === true ? ["Lists are cut; --full shows all"] : [],
@@ -117,6 +120,7 @@ const END_TEXTS: ReadonlyMap<string, string> = new Map([
   ["no_module", "cut: the next address is in no image"],
   ["no_context", "no registers in the dump"],
   ["limit", "cut: too many frames"],
+  ["text", "as the kernel printed it"],
 ]);
 
 function wordLines({ scanned }: DumpTriage): string[] {
@@ -128,7 +132,8 @@ function wordLines({ scanned }: DumpTriage): string[] {
 function frameLines(frames: readonly TriageFrame[]): string[] {
   return frames.map(({ address, how, sp, source, ...place }, index) => {
     const stack = sp === undefined ? "" : `${sp}  `;
-    return `  ${String(index).padStart(2)}  ${stack}${address}  ${how.padEnd(13)}  ${placeText(place)}${
+    const where = address === null ? "" : `${address}  `;
+    return `  ${String(index).padStart(2)}  ${stack}${where}${how.padEnd(13)}  ${placeText(place)}${
       source === undefined ? "" : `  [${source}]`
     }`;
   });

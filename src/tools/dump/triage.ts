@@ -5,12 +5,12 @@ import { renderTriage } from "../../debugger/triage/render.ts";
 import { triageDumpFile } from "../../debugger/triage/triage_file.ts";
 import { defineTool } from "../tool.ts";
 
-/** Says why a machine or a process stopped, from its dump alone: no debugger is needed, and any system will do. */
+/** Says why a machine or a process stopped, from its dump or console text alone: no debugger is needed. */
 export default defineTool({
   name: "dump_triage",
   family: "dump",
   class: "R",
-  summary: "Say why Windows or a program crashed: stop code, culprit, stack",
+  summary: "Say why Windows, Linux or a program crashed: culprit, stack",
   input: {
     path: Path,
     symbols: z.optional(Path.check(z.describe("Symbol stores, as in _NT_SYMBOL_PATH; local only"))),

@@ -1,0 +1,31 @@
+/** Opens the core of a Linux machine for those who read its kernel. */
+
+import { ByteReader, type ByteSource } from "../../dump/bytes.ts";
+import { isLinuxFormat, type LinuxFormat, openLinuxCore } from "../../dump/linux/containers/open.ts";
+import { LinuxKernel } from "../../dump/linux/kernel/kernel.ts";
+import { badDump } from "../../dump/reasons.ts";
+import { sniffDump } from "../../dump/sniff.ts";
+import { openPageCodecs } from "../../host/page_codecs.ts";
+
+/** Opens a core in any of its containers. Fails with `hv.bad_dump`, `unsupported_kind` for what is no Linux core. */
+export async function openLinuxKernel(source: ByteSource): Promise<LinuxKernel> {
+  const format = sniffDump(new ByteReader(source));
+  if (!isLinuxFormat(format)) {
+    throw badDump(
+      "unsupported_kind",
+      `Cannot read a Linux kernel out of the file: it is of the kind ${format}`,
+      { found: format },
+      "Give the core of a Linux machine; `hvlab dump triage` reads other dumps and console text",
+    );
+  }
+  return new LinuxKernel(openLinuxCore(source, format, await codecsFor(format)));
+}
+
+/** Only packed pages need the module behind the unpackers. */
+async function codecsFor(format: LinuxFormat): ReturnType<typeof openPageCodecs> {
+  if (format !== "elf_core") return await openPageCodecs();
+  const never = () => {
+    throw new Error("an ELF core has no packed pages");
+  };
+  return { inflate: never, zstd: never };
+}

@@ -1,0 +1,267 @@
+/** What a Linux console or kernel log says about a crash. Text in, one answer out; no core is needed. */
+
+import { bucketByMeaning, bucketOfFrames } from "./bucket.ts";
+import { cleanLine, type ConsoleLine, splitGlued } from "./lines.ts";
+import { type ConsoleReport, type PrintedFrame, ReportReader, stackOf } from "./report.ts";
+import {
+  ANY_KEYWORD,
+  BOOT,
+  BOOT_FAILURE,
+  CONTINUATIONS,
+  HALTED,
+  HEAD_RULES,
+  PANIC_RULES,
+  PANIC_TRIGGERS,
+  REASON,
+  REBOOTED,
+} from "./rules.ts";
+
+/** A report with what follows from it. */
+export interface FoundReport {
+  readonly report: ConsoleReport;
+  readonly stack: readonly PrintedFrame[];
+  readonly bucket: string;
+  /** Whether the text ends before the report does. */
+  readonly cut: boolean;
+}
+
+/** The text, understood. */
+export interface ConsoleFindings {
+  /** The report that counts; null when there is none. */
+  readonly main: FoundReport | null;
+  /** Message of the first panic. */
+  readonly panic: string | null;
+  readonly reports: readonly FoundReport[];
+  /** Later reports of lost tasks or machines: consequences, or the next boot's. */
+  readonly later: number;
+  readonly boots: number;
+  readonly modules: readonly string[];
+  /** Lines of a boot that failed without any kernel report. */
+  readonly bootFailures: readonly string[];
+  /** Whether the kernel said that it stands still. */
+  readonly halted: boolean;
+  readonly rebooted: boolean;
+}
+
+const MOST_REPORTS = 1000;
+const MOST_BOOT_FAILURES = 3;
+const LONGEST_FAILURE = 160;
+const MOST_MODULES = 512;
+/** A report takes no lines further behind the last one that said something. */
+const REPORT_REACH = 300;
+/** A second first line of a fault follows the first within this. */
+const CONTINUATION_REACH = 12;
+/** A panic that comes before a report's own trace has that trace. */
+const PANIC_REACH = 40;
+const CUT_REACH = 3;
+
+/** Reads a text of any size; the time it takes grows with the lines that say something. */
+export function parseConsole(text: string): ConsoleFindings {
+  return new ConsoleParser().parse(text);
+}
+
+class ConsoleParser {
+  readonly #readers: ReportReader[] = [];
+  readonly #failures: string[] = [];
+  #modules: string[] = [];
+  #current: ReportReader | null = null;
+  #lastSaid = 0;
+  #reason: string | null = null;
+  #boots = 0;
+  #halted = false;
+  #rebooted = false;
+
+  parse(text: string): ConsoleFindings {
+    const lines = text.split("\n");
+    for (let number = 0; number < lines.length; number++) {
+      const raw = lines[number] ?? "";
+      const open = this.#current !== null && number - this.#lastSaid < REPORT_REACH;
+      if (!open && !ANY_KEYWORD.test(raw)) continue;
+      for (const piece of splitGlued(raw)) this.#take(cleanLine(piece), number);
+    }
+    return this.#finish(lines.length);
+  }
+
+  #take(line: ConsoleLine, number: number): void {
+    if (line.text === "") return;
+    const isHead = this.#takeKeyword(line, number);
+    if (this.#current === null) return;
+    if (line.text.startsWith("Modules linked in:") && this.#modules.length === 0) {
+      this.#modules = linkedModules(line.text);
+    }
+    if (this.#current.take(line) || isHead) this.#lastSaid = number;
+  }
+
+  /** Lines that begin something; tells whether one began or went on with a report. */
+  #takeKeyword(line: ConsoleLine, number: number): boolean {
+    const { text } = line;
+    if (!ANY_KEYWORD.test(text)) return false;
+    if (BOOT.test(text)) {
+      this.#boots++;
+      this.#current = null;
+      this.#reason = null;
+    }
+    if (BOOT_FAILURE.test(text) && this.#failures.length < MOST_BOOT_FAILURES) {
+      this.#failures.push(text.trim().slice(0, LONGEST_FAILURE));
+    }
+    if (HALTED.test(text)) this.#halted = true;
+    if (this.#readers.length > 0 && REBOOTED.test(text)) this.#rebooted = true;
+    if (REASON.test(text)) this.#reason = text;
+    const head = headOf(text);
+    if (head === null || this.#readers.length >= MOST_REPORTS) return false;
+    const last = this.#current;
+    const goesOn = last !== null && last.isFresh && CONTINUATIONS.has(head.class) &&
+      number - last.report.line < CONTINUATION_REACH;
+    if (goesOn) return true;
+    this.#current = new ReportReader({
+      ...head,
+      boot: Math.max(this.#boots, 1),
+      line: number,
+      time: line.time,
+      reason: this.#reason,
+      release: null,
+      taint: null,
+      oopsNumber: null,
+      cr2: null,
+      place: null,
+      placeFrame: null,
+      frames: [],
+      machine: null,
+      ...whoOf(head.facts),
+    });
+    this.#reason = null;
+    this.#readers.push(this.#current);
+    return true;
+  }
+
+  #finish(lineCount: number): ConsoleFindings {
+    const reports = this.#readers.map(({ report }) => report);
+    const found = reports.map((report) => finishReport(report, reports, lineCount));
+    const main = chooseMain(found);
+    const lost = found.filter(({ report }) => report.rank === "lost");
+    return {
+      main,
+      panic: reports.find(({ isPanic }) => isPanic)?.facts["message"] ?? null,
+      reports: found,
+      later: Math.max(0, lost.length - 1),
+      boots: this.#boots,
+      modules: this.#modules,
+      bootFailures: this.#failures,
+      halted: this.#halted,
+      rebooted: this.#rebooted || (main !== null && this.#boots > main.report.boot),
+    };
+  }
+}
+
+type Head = Pick<ConsoleReport, "class" | "rank" | "headline" | "isPanic" | "facts">;
+
+function headOf(text: string): Head | null {
+  for (const { class: kind, rank, pattern } of HEAD_RULES) {
+    const match = pattern.exec(text);
+    if (match === null) continue;
+    const facts = factsOf(match);
+    const isPanic = kind === "panic";
+    const meaning = isPanic ? meaningOf(facts["message"] ?? "") : null;
+    return {
+      class: meaning?.class ?? kind,
+      rank,
+      headline: text.trim(),
+      isPanic,
+      facts: { ...facts, ...meaning?.facts },
+    };
+  }
+  return null;
+}
+
+function meaningOf(message: string): { class: string; facts: Record<string, string> } | null {
+  for (const { class: kind, pattern } of PANIC_RULES) {
+    const match = pattern.exec(message);
+    if (match === null) continue;
+    const facts = factsOf(match);
+    const code = facts["code"];
+    return { class: kind, facts: code === undefined ? facts : { ...facts, exit: exitOf(Number(code)) } };
+  }
+  return null;
+}
+
+/** How a process ended, from the code that the kernel keeps. */
+function exitOf(code: number): string {
+  return (code & 127) !== 0 ? `signal ${code & 127}` : `status ${(code >> 8) & 255}`;
+}
+
+function factsOf(match: RegExpExecArray): Record<string, string> {
+  const facts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(match.groups ?? {})) {
+    if (value !== undefined && value !== "") facts[name] = value;
+  }
+  return facts;
+}
+
+/** What the first line already says about the place; the line with `CPU:` says it better. */
+function whoOf(facts: Readonly<Record<string, string>>): Pick<ConsoleReport, "cpu" | "pid" | "comm"> {
+  const [cpu, pid] = [facts["cpu"], facts["pid"]];
+  return {
+    cpu: cpu === undefined ? null : Number(cpu),
+    pid: pid === undefined ? null : Number(pid),
+    comm: facts["comm"] ?? null,
+  };
+}
+
+function linkedModules(text: string): string[] {
+  const [list = ""] = text.slice("Modules linked in:".length).split("[last");
+  return list.replaceAll(/\(.*?\)/g, "").split(/\s+/).filter((name) => name !== "").slice(0, MOST_MODULES);
+}
+
+function finishReport(report: ConsoleReport, all: readonly ConsoleReport[], lineCount: number): FoundReport {
+  const stack = stackOf(report);
+  const own = { report, stack, bucket: keyOf(report, stack), cut: report.line > lineCount - CUT_REACH };
+  if (stack.length > 0) return own;
+  const panic = all.find((other) =>
+    other.isPanic && other.boot === report.boot && other.line > report.line &&
+    other.line - report.line < PANIC_REACH && other.frames.length > 0
+  );
+  if (panic === undefined) return { ...own, cut: true };
+  report.cpu ??= panic.cpu;
+  report.pid ??= panic.pid;
+  report.comm ??= panic.comm;
+  report.taint ??= panic.taint;
+  report.release ??= panic.release;
+  const borrowed = stackOf(panic);
+  return { ...own, stack: borrowed, bucket: keyOf(report, borrowed) };
+}
+
+function keyOf(report: ConsoleReport, stack: readonly PrintedFrame[]): string {
+  const { class: kind, facts, headline } = report;
+  return bucketByMeaning(kind, meaningFacts(report)) ??
+    bucketOfFrames(kind, stack, facts["message"] ?? headline);
+}
+
+/** What keys by meaning are made of. */
+export function meaningFacts({ class: kind, comm, facts }: ConsoleReport): {
+  comm: string;
+  exit: string;
+  device: string;
+} {
+  return {
+    comm: (kind === "oom-kill" ? facts["comm"] : comm) ?? "",
+    exit: facts["exit"] ?? "",
+    device: facts["device"] ?? "",
+  };
+}
+
+/** The first that lost a task or the machine; a panic that only names its trigger yields to that. */
+function chooseMain(found: readonly FoundReport[]): FoundReport | null {
+  const first = found.find(({ report }) => report.rank === "lost");
+  if (first === undefined) return found.find(({ report }) => report.rank !== "note") ?? null;
+  if (!first.report.isPanic) return first;
+  const before = found.filter(({ report }) =>
+    report.boot === first.report.boot && report.rank === "trouble" && report.line < first.report.line
+  );
+  const message = first.report.facts["message"] ?? "";
+  for (const [pattern, trigger] of PANIC_TRIGGERS) {
+    if (!pattern.test(message)) continue;
+    const cause = trigger === null ? before.at(-1) : before.find(({ report }) => report.class === trigger);
+    if (cause !== undefined) return cause;
+  }
+  return first;
+}

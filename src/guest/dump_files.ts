@@ -89,7 +89,7 @@ export function readList(text: string, family: GuestFamily): GuestDump[] {
     if (size === undefined || word === undefined || dumps.length >= MOST_DUMPS) continue;
     const path = family === "windows" ? decoded(word) : word;
     if (path === undefined || dumps.some((dump) => dump.path === path)) continue;
-    const name = freeName(safeName(path), taken);
+    const name = freeName(safeName(path.split(family === "windows" ? /[\\/]/ : "/")), taken);
     dumps.push({ path, size_bytes: Number(size), name });
   }
   return dumps;
@@ -106,8 +106,8 @@ const PLAIN_FOLDERS: ReadonlySet<string> = new Set([
 ]);
 
 /** The last part of a path, with its folder when that tells dumps apart. The guest's own names never reach a path. */
-function safeName(path: string): string {
-  const [folder = "", file = ""] = path.split(/[\\/]/).slice(-2);
+function safeName(parts: readonly string[]): string {
+  const [folder = "", file = ""] = parts.slice(-2);
   const words = PLAIN_FOLDERS.has(folder.toLowerCase()) ? [file] : [folder, file];
   const safe = words.map((word) => word.replace(/[^A-Za-z0-9._-]+/g, "_").replace(/^\.+/, "_")).join("-");
   return safe.slice(-120).replace(/^\.+/, "_") || "dump";

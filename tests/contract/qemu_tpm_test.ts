@@ -83,19 +83,28 @@ tpmTest("a checkpoint's memory holds the TPM's state, in place, in a new process
   await driver.vms.remove(id, scope);
 });
 
-tpmTest("a VM with a TPM is cloned with it when it is off, and never exported", async (lab) => {
+tpmTest("a VM with a TPM is cloned, exported and imported with it when it is off", async (lab) => {
   const { driver, scope, state } = lab;
   const id = await driver.vms.create(lab.vm({ tpm: true }), scope);
   await driver.vms.start(id, scope);
   await failureOf("hv.conflict", async () => await driver.copies?.clone(id, "twin", scope));
-  await failureOf("hv.unsupported", async () => await driver.copies?.export(id, `${state.root}/out`, scope));
+  await failureOf("hv.conflict", async () => await driver.copies?.export(id, `${state.root}/out`, scope));
   await driver.vms.stop(id, "off", scope);
   const twin = (await driver.copies?.clone(id, "twin", scope))?.id ?? "";
   const stateOf = (vm: string): Uint8Array => Deno.readFileSync(`${state.vm(vm)}/tpm/tpm2-00.permall`);
   assert.deepEqual(stateOf(twin), stateOf(id));
-  await driver.vms.start(twin, scope);
-  assert.equal(await shell(lab, twin, "cat /sys/class/tpm/tpm0/tpm_version_major"), "2");
-  for (const vm of [id, twin]) await driver.vms.remove(vm, scope);
+  const warnings: string[] = [];
+  const warn = (text: string): void => void warnings.push(text);
+  await driver.copies?.export(id, `${state.root}/out`, { ...scope, warn });
+  assert.match(warnings.join(), /secrets of the VM's TPM/);
+  const third = await driver.copies?.import(`${state.root}/out`, "third", scope) ?? "";
+  assert.deepEqual(stateOf(third), stateOf(id));
+  assert.equal((await driver.vms.get(third, scope.signal)).tpm, true);
+  await driver.vms.start(third, scope);
+  assert.equal(await shell(lab, third, "cat /sys/class/tpm/tpm0/tpm_version_major"), "2");
+  for (const vm of [id, twin, third]) await driver.vms.remove(vm, scope);
+  Deno.writeFileSync(`${state.root}/out/tpm2-00.permall`, new Uint8Array(8));
+  await failureOf("hv.bad_image", async () => await driver.copies?.import(`${state.root}/out`, "bad", scope));
 });
 
 tpmTest("UEFI firmware measures what it boots into the TPM", async (lab) => {

@@ -39,39 +39,51 @@ export function tpmHelper({ state }: QemuContext, { id }: VmRecord, runtime: Run
   };
 }
 
-/** Refuses to hand a VM on whose TPM cannot go along. */
-export function refuseTpm({ id, name, tpm }: VmRecord, deed: string): void {
+/** Refuses to export a checkpoint of a VM with a TPM: what the TPM held at that time is part of no file. */
+export function refuseTpm({ id, name, tpm }: VmRecord): void {
   if (tpm !== true) return;
   throw new HvError(
     "hv.unsupported",
-    `Cannot ${deed} "${name}": it has a TPM, whose secrets are bound to this VM`,
-    { hint: "Clone it, or make a VM without --tpm", context: { vm: id, device: "tpm" } },
+    `Cannot export a checkpoint of "${name}": it has a TPM, whose state of that time is not kept beside the memory`,
+    {
+      hint: `Go back to the checkpoint, stop the VM, and export that: hvlab vm export ${id} FOLDER`,
+      context: { vm: id, device: "tpm" },
+    },
   );
 }
 
 /** A TPM that works may write its state at any moment. */
-export function refuseBusyTpm({ id, name }: VmRecord, { state: found }: { state: string }): void {
+export function refuseBusyTpm(
+  { id, name }: VmRecord,
+  { state: found }: { state: string },
+  deed: "clone" | "export",
+): void {
   if (found === "off") return;
-  throw new HvError("hv.conflict", `Cannot clone "${name}" with its TPM: wanted "off", found "${found}"`, {
+  throw new HvError("hv.conflict", `Cannot ${deed} "${name}" with its TPM: wanted "off", found "${found}"`, {
     hint: `Stop it first: hvlab vm stop ${id}`,
     context: { vm: id, wanted: "off", found },
   });
 }
 
 /** Takes a VM's TPM to a folder that another VM is being made in. The VM must be at rest. */
-export async function copyTpm(
-  { host, state }: QemuContext,
-  { id, tpm }: VmRecord,
-  folder: string,
-): Promise<void> {
-  if (tpm !== true) return;
-  const source = joinPath(state.vm(id), TPM_FOLDER);
+export async function copyTpm(context: QemuContext, record: VmRecord, folder: string): Promise<void> {
+  if (record.tpm !== true) return;
   const target = joinPath(folder, TPM_FOLDER);
-  await host.files.makeFolder(target, { mode: 0o700 });
-  for (const { name, kind } of await host.files.list(source)) {
-    // Its lock is the living program's, not part of its state.
-    if (kind === "file" && !name.startsWith(".")) {
-      await host.files.copy(joinPath(source, name), joinPath(target, name));
-    }
-  }
+  await context.host.files.makeFolder(target, { mode: 0o700 });
+  await copyTpmFiles(context, record.id, target);
+}
+
+/** Copies what a VM's TPM must not forget into a folder, and answers the names of the files. The VM must be at rest. */
+export async function copyTpmFiles(
+  { host, state }: QemuContext,
+  id: string,
+  target: string,
+): Promise<string[]> {
+  const source = joinPath(state.vm(id), TPM_FOLDER);
+  // Its lock is the living program's, not part of its state.
+  const entries = await host.files.list(source);
+  const names = entries.filter(({ name, kind }) => kind === "file" && !name.startsWith("."))
+    .map(({ name }) => name);
+  for (const name of names) await host.files.copy(joinPath(source, name), joinPath(target, name));
+  return names;
 }

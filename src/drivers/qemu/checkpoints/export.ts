@@ -32,7 +32,7 @@ export async function exportCheckpoint(
   await records.get(vm);
   await using _lock = await takeVmLock(context, vm, "checkpointing", "idle");
   const record = await records.get(vm);
-  refuseTpm(record, "export a checkpoint of");
+  refuseTpm(record);
   const checkpoint = findRecord(await readBook(context, vm), vm, id);
   await refuseIncomplete(context, vm, checkpoint);
   if (await files.stat(target) !== undefined) {

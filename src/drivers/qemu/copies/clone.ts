@@ -26,7 +26,7 @@ export async function cloneVm(
   await using _lock = await takeVmLock(context, source, "copying", "idle");
   const record = await records.get(source);
   refuseAdopted(record, "clone");
-  if (record.tpm) refuseBusyTpm(record, await observe(context, record, scope.signal));
+  if (record.tpm) refuseBusyTpm(record, await observe(context, record, scope.signal), "clone");
   const id = newVmId();
   let disks: DiskMoment | undefined;
   await bringIntoBeing(context, records, id, async (folder) => {

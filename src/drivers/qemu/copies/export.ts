@@ -7,8 +7,9 @@ import type { DiskMoment } from "../../../contract/vm.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
+import { observe } from "../observe.ts";
 import { afterNextStart, type VmRecords } from "../records.ts";
-import { refuseTpm } from "../tpm.ts";
+import { copyTpmFiles, refuseBusyTpm } from "../tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { copyBootFiles } from "./boot_copy.ts";
 import { copyDisks } from "./disk_copy.ts";
@@ -34,7 +35,7 @@ export async function exportVm(
   await using _lock = await takeVmLock(context, id, "copying", "idle");
   const record = afterNextStart(await records.get(id));
   refuseAdopted(record, "export");
-  refuseTpm(record, "export");
+  if (record.tpm) refuseBusyTpm(record, await observe(context, record, scope.signal), "export");
   await refuseTakenFolder(context, target);
   await removeBrokenOff(context, id);
   const parent = folderOf(target);
@@ -50,6 +51,10 @@ export async function exportVm(
   const targetOf = ({ node }: { node: string }): string => joinPath(passing, `${node}.qcow2`);
   const { copies, moment } = await copyDisks(context, record, targetOf, "whole", scope);
   const { boot } = await copyBootFiles(context, record, passing);
+  const tpm = record.tpm ? { files: await copyTpmFiles(context, id, passing) } : undefined;
+  if (tpm !== undefined) {
+    scope.warn?.("The export holds the secrets of the VM's TPM: keep it as you keep them");
+  }
   if (record.iso !== undefined) {
     scope.warn?.(`The disc "${record.iso}" stays where it is: an export holds no discs`);
   }
@@ -62,7 +67,13 @@ export async function exportVm(
     format: "qcow2" as const,
   }));
   scope.progress({ message: "Writing digests" });
-  await writeExportRecord(context, passing, record, { boot, disks }, scope.signal);
+  await writeExportRecord(
+    context,
+    passing,
+    record,
+    { boot, disks, ...(tpm === undefined ? {} : { tpm }) },
+    scope.signal,
+  );
   scope.signal.throwIfAborted();
   await files.rename(passing, target);
   undo.keep();

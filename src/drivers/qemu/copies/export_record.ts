@@ -54,6 +54,8 @@ const ExportRecord = z.looseObject({
     at: z.string(),
     memory: MachineShape,
   })),
+  /** What its TPM must not forget. */
+  tpm: z.optional(z.looseObject({ files: z.array(OwnFile) })),
   /** Every file but this record. */
   files: z.array(z.looseObject({
     file: OwnFile,
@@ -66,7 +68,7 @@ export type ExportRecord = z.infer<typeof ExportRecord>;
 /** What an export states beside what follows from the VM's record. */
 export type Exported =
   & Pick<ExportRecord, "boot" | "disks">
-  & Partial<Pick<ExportRecord, "saved" | "machine" | "memory_mb" | "cpus">>
+  & Partial<Pick<ExportRecord, "saved" | "tpm" | "machine" | "memory_mb" | "cpus">>
   & { checkpoint?: { id: string; name: string; created_at: string } };
 
 /** Digests the given files of the folder and writes its record. Answers the record's path. */
@@ -77,11 +79,12 @@ export async function writeExportRecord(
   exported: Exported,
   signal: AbortSignal,
 ): Promise<string> {
-  const { boot, disks, saved } = exported;
+  const { boot, disks, saved, tpm } = exported;
   const names = [
     ...disks.map(({ file }) => file),
     ...(boot.kind === "kernel" ? [boot.kernel, ...(boot.initrd === undefined ? [] : [boot.initrd])] : []),
     ...(saved === undefined ? [] : [saved.file]),
+    ...(tpm?.files ?? []),
   ];
   const files: ExportRecord["files"] = [];
   for (const file of names) {

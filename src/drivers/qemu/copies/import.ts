@@ -15,9 +15,10 @@ import { checkDiskHeader, checkDiskWithProgram, checkInitrd, checkKernel } from 
 import { DISK_FILES } from "../overlay.ts";
 import { findQemuImg } from "../program.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
+import { findTpmProgram, TPM_FOLDER } from "../tpm.ts";
 import { badExport, type ExportRecord, readExportRecord } from "./export_record.ts";
 
-type Role = "disk" | "kernel" | "initrd";
+type Role = "disk" | "kernel" | "initrd" | "tpm";
 
 /** One file to take in. */
 interface Part {
@@ -36,18 +37,22 @@ export async function importVm(
   scope: CallScope,
 ): Promise<string> {
   const exported = await readExportRecord(context, folder);
-  const { firmware } = exported;
+  const { firmware, tpm } = exported;
   if (firmware !== undefined && firmware !== "bios") await findFirmware(context, firmware);
+  if (tpm !== undefined) await findTpmProgram(context);
   await findQemuImg(context);
   const id = newVmId();
   await bringIntoBeing(context, records, id, async (passing) => {
+    if (tpm !== undefined) {
+      await context.host.files.makeFolder(joinPath(passing, TPM_FOLDER), { mode: 0o700 });
+    }
     for (const part of partsOf(exported)) await takeIn(context, exported, folder, part, passing, scope);
     return recordOf(context, exported, id, name ?? exported.name);
   }, scope);
   return id;
 }
 
-function partsOf({ boot, disks, saved }: ExportRecord): Part[] {
+function partsOf({ boot, disks, saved, tpm }: ExportRecord): Part[] {
   const parts: Part[] = [];
   for (const { node, file } of disks) {
     const own = DISK_FILES.find((disk) => disk.node === node);
@@ -61,6 +66,9 @@ function partsOf({ boot, disks, saved }: ExportRecord): Part[] {
   }
   if (saved !== undefined) {
     parts.push({ file: saved.file, role: "disk", target: (home) => memoryFileIn(home, saved.tag) });
+  }
+  for (const file of tpm?.files ?? []) {
+    parts.push({ file, role: "tpm", target: inside(joinPath(TPM_FOLDER, file)) });
   }
   return parts;
 }
@@ -92,6 +100,8 @@ async function takeIn(
   if (copied.size_bytes !== stated.size_bytes || copied.sha256 !== stated.sha256) {
     throw badExport(folder, "digest", `"${file}" is not what its record says`);
   }
+  // Its program checks it when it starts.
+  if (role === "tpm") return;
   // The copy counts: the folder may change at any time.
   {
     using reader = files.open(path);
@@ -104,7 +114,7 @@ async function takeIn(
 }
 
 function recordOf(context: QemuContext, exported: ExportRecord, id: string, name: string): VmRecord {
-  const { boot, saved, disks, memory_mb, cpus, machine, firmware, network } = exported;
+  const { boot, saved, disks, memory_mb, cpus, machine, firmware, network, tpm } = exported;
   const { version } = context;
   return {
     ...newRecord(context, id, name),
@@ -121,6 +131,7 @@ function recordOf(context: QemuContext, exported: ExportRecord, id: string, name
     }),
     ...(firmware === undefined ? {} : { firmware }),
     ...(network === undefined ? {} : { network }),
+    ...(tpm === undefined ? {} : { tpm: true }),
     ...(saved === undefined ? {} : {
       saved: {
         phase: "saved",

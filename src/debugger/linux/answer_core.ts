@@ -5,7 +5,6 @@ import type { DumpInspection } from "../../contract/dump.ts";
 import type { DumpTriage, TriageFrame } from "../../contract/dump_triage.ts";
 import { bucketByMeaning, bucketOfFrames, type NamedFrame } from "../../dump/linux/console/bucket.ts";
 import { type ConsoleFindings, meaningFacts, parseConsole } from "../../dump/linux/console/parse.ts";
-import type { PrintedFrame } from "../../dump/linux/console/report.ts";
 import { KERNEL_IMAGE, type LinuxPlace } from "../../dump/linux/kernel/code_map.ts";
 import type { LinuxKernel } from "../../dump/linux/kernel/kernel.ts";
 import { dmesgLines } from "../../dump/linux/kernel/log_record.ts";
@@ -24,7 +23,7 @@ import {
   LISTED,
   type NamedPlace,
 } from "./answer_parts.ts";
-import { printedFrames } from "./answer_text.ts";
+import { printedFrames, withoutReporting } from "./answer_text.ts";
 
 /** The stack of the answer, from the core or, when the task is gone, from its log. */
 interface AnswerStack {
@@ -123,7 +122,7 @@ function coreStack(crash: CrashStack, full: boolean): AnswerStack {
 
 /** After an oops that the machine survived the stack is gone; the log printed it. */
 function logStack({ main }: ConsoleFindings): AnswerStack {
-  const printed: readonly PrintedFrame[] = main?.stack ?? [];
+  const printed = withoutReporting(main?.stack ?? []);
   return { ...printedFrames(printed), end: printed.length === 0 ? "no_context" : "text" };
 }
 
@@ -169,7 +168,7 @@ function modulesOf(kernel: LinuxKernel, places: readonly NamedPlace[], full: boo
     name: module.name,
     base: hex64(module.base),
     size_bytes: module.size,
-    symbols: module.symbols() === null ? "none" : "kallsyms",
+    symbols: !onStack.has(module.name) ? "unread" : module.symbols() === null ? "none" : "kallsyms",
   }));
 }
 

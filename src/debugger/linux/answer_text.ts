@@ -2,6 +2,7 @@
 
 import { visibleText } from "../../base/visible_text.ts";
 import type { DumpTriage, TriageFrame } from "../../contract/dump_triage.ts";
+import { baseName } from "../../dump/linux/console/bucket.ts";
 import { parseConsole } from "../../dump/linux/console/parse.ts";
 import type { PrintedFrame } from "../../dump/linux/console/report.ts";
 import { KERNEL_IMAGE } from "../../dump/linux/kernel/code_map.ts";
@@ -29,8 +30,9 @@ export function answerConsoleText(text: string, { path, full, warnings }: TextOp
   const { main } = findings;
   const report = main?.report ?? null;
   const kind = report?.class ?? "none";
-  const { frames, places } = printedFrames(main?.stack ?? []);
-  const blame = blameLinux(kind, main?.stack ?? []);
+  const printed = withoutReporting(main?.stack ?? []);
+  const { frames, places } = printedFrames(printed);
+  const blame = blameLinux(kind, printed);
   const culprit = describeLinuxCulprit(blame, blame === null ? undefined : places[blame.frame]);
   const crash: NonNullable<DumpTriage["crash"]> = {
     ...describeCrash(findings, kind, "text"),
@@ -87,6 +89,13 @@ function linesAround(text: string, findings: ReturnType<typeof parseConsole>, fu
 function describeLetters(letters: string): NonNullable<DumpTriage["taint"]> {
   const taint = taintOfLetters(letters);
   return { letters: taint.letters, meaning: [...taint.words] };
+}
+
+/** What printed the stack, and panic() with what called it from above, is no part of the story: a core leaves it out too. */
+export function withoutReporting(stack: readonly PrintedFrame[]): readonly PrintedFrame[] {
+  const panic = stack.findLastIndex(({ name }) => /^(?:__)?v?panic$/.test(baseName(name)));
+  const start = Math.max(panic + 1, stack.findIndex(({ name }) => !/^(?:dump|show)_stack/.test(name)));
+  return start < stack.length ? stack.slice(start) : stack;
 }
 
 /** Frames as they were printed, and their names. */

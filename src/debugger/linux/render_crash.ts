@@ -8,7 +8,7 @@ export function crashRows({ crash, taint, build_id }: DumpTriage): (readonly [na
   const after = [
     crash.halted === true ? "the kernel stood still" : null,
     crash.rebooted === true ? "the machine started again" : null,
-    crash.later_reports > 0 ? `${crash.later_reports} more reports followed` : null,
+    crash.later_reports > 0 ? `reports that followed: ${crash.later_reports}` : null,
   ].filter((text) => text !== null);
   return [
     ["crash", crash.class],

@@ -32,7 +32,7 @@ export interface ConsoleFindings {
   /** Message of the first panic. */
   readonly panic: string | null;
   readonly reports: readonly FoundReport[];
-  /** Later reports of lost tasks or machines: consequences, or the next boot's. */
+  /** Later reports of lost tasks or machines, the panic that ends the same boot left out. */
   readonly later: number;
   readonly boots: number;
   readonly modules: readonly string[];
@@ -138,12 +138,11 @@ class ConsoleParser {
     const reports = this.#readers.map(({ report }) => report);
     const found = reports.map((report) => finishReport(report, reports, lineCount));
     const main = chooseMain(found);
-    const lost = found.filter(({ report }) => report.rank === "lost");
     return {
       main,
       panic: reports.find(({ isPanic }) => isPanic)?.facts["message"] ?? null,
       reports: found,
-      later: Math.max(0, lost.length - 1),
+      later: countLater(found, main),
       boots: this.#boots,
       modules: this.#modules,
       bootFailures: this.#failures,
@@ -151,6 +150,15 @@ class ConsoleParser {
       rebooted: this.#rebooted || (main !== null && this.#boots > main.report.boot),
     };
   }
+}
+
+/** A panic right behind a report is its end and no crash of its own. */
+function countLater(found: readonly FoundReport[], main: FoundReport | null): number {
+  if (main === null) return 0;
+  return found.filter(({ report }) =>
+    report.rank === "lost" && report.line > main.report.line &&
+    !(report.isPanic && report.boot === main.report.boot)
+  ).length;
 }
 
 type Head = Pick<ConsoleReport, "class" | "rank" | "headline" | "isPanic" | "facts">;

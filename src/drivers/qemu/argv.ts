@@ -233,7 +233,8 @@ function disk({ path, format }: Drive, order: string): string[] {
   };
   return [
     ...["-blockdev", JSON.stringify(node)],
-    ...device(`virtio-blk-pci,id=virtio-disk-0,drive=${DISK_NODE}${order}`),
+    // A guest whose disk fails stands still and goes on when it is told to, in place of losing what it wrote.
+    ...device(`virtio-blk-pci,id=virtio-disk-0,drive=${DISK_NODE},werror=stop,rerror=stop${order}`),
   ];
 }
 

@@ -4,6 +4,7 @@ import { toHvError } from "../../base/errors.ts";
 import type { BackgroundNeeds, BackgroundWork, Journal } from "../background_abilities.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { TemplateAbilities } from "../template_abilities.ts";
+import { boundSerialLog } from "./console/serial_bound.ts";
 import type { QemuContext } from "./context.ts";
 import { isEnd } from "./events.ts";
 import { type MachineWatch, startedEvent, watchMachine } from "./machine_watch.ts";
@@ -63,7 +64,9 @@ export class QemuBackground implements BackgroundWork {
     let coming = 0;
     for (const record of known.filter(isWatched)) {
       try {
-        if (await this.#watch(record, scope.signal) === "coming") coming++;
+        const found = await this.#watch(record, scope.signal);
+        if (found === "coming") coming++;
+        if (found === "watched") await boundSerialLog(this.#parts.context, record);
       } catch (error) {
         coming++;
         failed(`"${record.name}" cannot be watched`, error);
@@ -178,7 +181,7 @@ export class QemuBackground implements BackgroundWork {
 }
 
 /** A VM has a history when it outlives its call, is somebody's, and has a monitor for the keeper. */
-function isWatched({ sandbox, template, adopted }: VmRecord): boolean {
+export function isWatched({ sandbox, template, adopted }: VmRecord): boolean {
   return adopted === undefined && sandbox?.maker_pid === undefined && template?.pooled !== true;
 }
 

@@ -128,7 +128,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       return change;
     },
   };
-  const events = openHistory(context);
+  const events = openHistory(context, records);
   const hasPools = async (): Promise<boolean> => (await readPoolWishes(context)).length > 0;
   const images: ImageAbilities = {
     list: () => listImages(context),

@@ -16,6 +16,9 @@ export interface Happening {
 
 /** One reboot gives up to nine resets in a row (seen on QEMU 7.2 with its own firmware). */
 const RESETS_OF_ONE_MS = 2_000;
+/** Reboots that follow each other so closely are a loop when they are as many. */
+const LOOP_MS = 120_000;
+const LOOP_RESETS = 3;
 /** A guest that goes on after disk errors can meet thousands of them. */
 const DISK_ERRORS_OF_ONE_MS = 10_000;
 
@@ -39,6 +42,7 @@ export class EventTranslator {
   #halted: boolean;
   #isOver = false;
   #lastReset = -Infinity;
+  #reboots: number[] = [];
   #lastDiskError = -Infinity;
 
   /** `status` is QEMU's run state when the conversation began. */
@@ -62,7 +66,9 @@ export class EventTranslator {
         this.#isOver = true;
         return of("stopped", pick(data, ["reason", "guest"]));
       case "RESET":
-        return this.#isNewReset(at) ? of("reset", pick(data, ["reason", "guest"])) : undefined;
+        return this.#isNewReset(at)
+          ? of("reset", { ...pick(data, ["reason", "guest"]), ...this.#loop(at) })
+          : undefined;
       case "GUEST_PANICKED":
         if (data.action === "pause") this.#halt();
         return of("crashed", crashDetails(data));
@@ -103,6 +109,13 @@ export class EventTranslator {
     const isNew = time - this.#lastReset >= RESETS_OF_ONE_MS;
     this.#lastReset = time;
     return isNew;
+  }
+
+  /** Of a guest that reboots again and again, how often it did lately. */
+  #loop(at: number | null): JsonObject {
+    const time = at ?? 0;
+    this.#reboots = [...this.#reboots.filter((earlier) => time - earlier < LOOP_MS), time];
+    return this.#reboots.length >= LOOP_RESETS ? { loop: true, resets: this.#reboots.length } : {};
   }
 
   #isNewDiskError({ action }: JsonObject, at: number | null): boolean {
@@ -181,7 +194,14 @@ function crashDetails({ action, info }: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(info)) {
     if (isJson(value)) said[name] = typeof value === "number" ? `0x${BigInt(value).toString(16)}` : value;
   }
-  return { ...details, info: said };
+  return { ...details, info: said, ...bugCheckOf(said) };
+}
+
+/** The crash registers of Hyper-V in the words of Windows: the code, and the four parameters that belong to it. */
+function bugCheckOf({ type, arg1: code, ...info }: JsonObject): JsonObject {
+  if (type !== "hyper-v" || code === undefined) return {};
+  const parameters = [info.arg2, info.arg3, info.arg4, info.arg5].map((value) => value ?? null);
+  return { bug_check: { code, parameters } };
 }
 
 function isJson(value: unknown): value is JsonValue {

@@ -3,6 +3,7 @@
 import { isPlainObject, type JsonObject } from "../../base/json.ts";
 import type { VmEventKind } from "../../contract/vm.ts";
 import type { Journal } from "../background_abilities.ts";
+import { keepCrashPicture } from "./console/crash_picture.ts";
 import type { QemuContext } from "./context.ts";
 import { EventTranslator, type Happening, missedEvent } from "./events.ts";
 import { proveIdentity } from "./monitors.ts";
@@ -47,7 +48,7 @@ export async function watchMachine(
     await proveIdentity(session, record.id, path, signal);
     const answer = await session.command("query-status", undefined, { signal });
     const status = isPlainObject(answer) && typeof answer.status === "string" ? answer.status : "";
-    const writer = new MachineWriter(context, record.id, journal);
+    const writer = new MachineWriter(context, record, journal, session);
     await writer.begin(record, status);
     const translator = new EventTranslator(status);
     take = (event) => writer.write(translator.translate(event));
@@ -79,13 +80,17 @@ class MachineWriter {
   /** Resolves when all that was handed in so far is in the journal. */
   done: Promise<void> = Promise.resolve();
   readonly #context: QemuContext;
+  readonly #record: VmRecord;
   readonly #vm: string;
   readonly #journal: Journal;
+  readonly #session: QmpSession;
 
-  constructor(context: QemuContext, vm: string, journal: Journal) {
+  constructor(context: QemuContext, record: VmRecord, journal: Journal, session: QmpSession) {
     this.#context = context;
-    this.#vm = vm;
+    this.#record = record;
+    this.#vm = record.id;
     this.#journal = journal;
+    this.#session = session;
   }
 
   /** Writes the start unless it is known, else what must have happened since the last event that is. */
@@ -107,10 +112,14 @@ class MachineWriter {
     const work = EXPLAINED.has(event)
       ? noteOnVmLock(this.#context, this.#vm).catch(() => undefined)
       : Promise.resolve(undefined);
+    // The guest stands still now; whoever lets it go on changes what its screen shows.
+    const picture = event === "crashed" && details.action === "pause"
+      ? keepCrashPicture(this.#context, this.#record, this.#session, at ?? this.#context.host.clock.now())
+      : undefined;
     this.done = this.done.then(async () => {
       const during = await work;
       const kind = event === "stopped" && during === "saving" ? "saved" : event;
-      this.#add(kind, during === undefined ? details : { ...details, during }, at);
+      this.#add(kind, { ...details, ...await picture, ...(during === undefined ? {} : { during }) }, at);
     });
   }
 

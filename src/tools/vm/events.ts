@@ -4,6 +4,7 @@ import { visibleText } from "../../base/visible_text.ts";
 import { VmRef } from "../../contract/names.ts";
 import { VmEvent } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
+import { nameBugChecks } from "../../flows/bug_check_names.ts";
 import { type CallContext, defineTool } from "../tool.ts";
 
 /** How soon a new event shows. */
@@ -35,8 +36,8 @@ export default defineTool({
   async handle({ vm, limit, after, follow }, context) {
     const id = vm === undefined ? undefined : context.vm.id;
     const abilities = abilityOf(context.driver, "events");
-    const read = (options: { after?: number; limit: number }): Promise<VmEvent[]> =>
-      abilities.history(id, options, context.signal);
+    const read = async (options: { after?: number; limit: number }): Promise<VmEvent[]> =>
+      await nameBugChecks(await abilities.history(id, options, context.signal));
     const first = await read({ limit, ...(after === undefined ? {} : { after }) });
     const gap = await abilities.gap(context.signal);
     if (!follow) {

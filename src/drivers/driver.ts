@@ -6,6 +6,7 @@ import type { Loss } from "../contract/plan.ts";
 import type { Share } from "../contract/share.ts";
 import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import type { GuestLogin } from "../guest/login.ts";
 import type { CallScope } from "./call_scope.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
 import type { MemoryDumpAbilities } from "./memory_dump_abilities.ts";
@@ -230,8 +231,14 @@ export interface Driver {
   /** What a background process does for this driver; absent where the provider has a service of its own. */
   readonly background?: OpenBackground;
 
-  /** The ways into a VM's guest that this driver brings, best first. */
-  channels(vm: Vm): GuestChannel[];
+  /** The ways into a VM's guest that this driver brings, best first; `login` is for those that log in. */
+  channels(vm: Vm, login?: GuestLogin): GuestChannel[];
+
+  /**
+   * A private folder on this host for what belongs to a VM's guest, such as a stored login. It goes with the VM; a driver
+   * that has none leaves it out. Nothing is made by asking.
+   */
+  guestFolder?(id: string): string;
 
   /**
    * Waits for the guest's heartbeat as the provider sees it, where it has one; the heartbeat level is otherwise proved by

@@ -13,7 +13,17 @@ export interface GuestCommand {
   cwd?: string;
   /** Variables added to the guest's own environment. */
   env?: Readonly<Record<string, string>>;
+  /** What it reads; nothing when left out. */
+  stdin?: ByteFeed;
+  /** The user of the guest that it runs as. Needs a channel with the privilege, else `hv.unsupported`. */
+  run_as?: string;
 }
+
+/** Which shells, paths and users a guest has. */
+export type GuestFamily = "posix" | "windows";
+
+/** The ways into guests. `memory` is that of tests. */
+export type ChannelName = "agent" | "ssh" | "psdirect" | "memory";
 
 /** How a guest program ended: one of the two is `null`. */
 export interface GuestExit {
@@ -28,8 +38,9 @@ export interface GuestExit {
  * (the link broke after a request that changes something).
  */
 export interface GuestChannel {
-  /** Its name in results: `agent`, `ssh`, `psdirect`. */
-  readonly name: string;
+  /** Its name in results. */
+  readonly name: ChannelName;
+  readonly family: GuestFamily;
 
   /** Proves by a fresh round trip that the guest answers. */
   ping(signal: AbortSignal): Promise<void>;
@@ -55,6 +66,15 @@ export interface GuestChannel {
   /** Reads a guest file whole into the sink. */
   readFile(path: string, sink: ByteSink, signal: AbortSignal): Promise<void>;
 
+  /**
+   * Gives a person a terminal in the guest, on our own: keys, signals and its size go there, until the program ends.
+   * Without a command it is the user's shell. Absent where the channel has no terminals.
+   */
+  attach?(command: TerminalCommand | undefined, signal: AbortSignal): Promise<GuestExit>;
+
   /** Gives the connection back; the channel may be used again. */
   close(): void;
 }
+
+/** A program for a terminal: its streams are the terminal's. */
+export type TerminalCommand = Pick<GuestCommand, "argv" | "cwd" | "env">;

@@ -25,6 +25,19 @@ export interface RunOptions {
   signal?: AbortSignal;
 }
 
+/** How a program ended. */
+export interface Ended {
+  code: number | null;
+  signal: string | null;
+}
+
+export interface AttachOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Ends the program when it aborts; the call then rejects with the signal's reason. */
+  signal: AbortSignal;
+}
+
 export interface Processes {
   /** Runs a program to its end. A non-zero exit code is an answer, not an error. */
   run(program: string, args: readonly string[], options?: RunOptions): Promise<Finished>;
@@ -32,6 +45,11 @@ export interface Processes {
   start(program: string, args: readonly string[], options: SpawnOptions): Promise<ChildProcess>;
   /** Starts a program with its three streams piped to us. Throws `hv.unavailable` when it cannot be started. */
   open(program: string, args: readonly string[], options?: PipeOptions): Promise<PipedProcess>;
+  /**
+   * Runs a program to its end on our own standard streams, as a person's terminal wants it. Throws `hv.unavailable`
+   * when it cannot be started.
+   */
+  attach(program: string, args: readonly string[], options: AttachOptions): Promise<Ended>;
   /** Where a program stands on PATH or under the configured name; `undefined` when it is not there. */
   find(program: string): Promise<string | undefined>;
   /** The facts of one process; `undefined` when there is none. A zombie counts as gone. */
@@ -89,6 +107,26 @@ export class DenoProcesses implements Processes {
   async open(program: string, args: readonly string[], options: PipeOptions = {}): Promise<PipedProcess> {
     const { openPiped } = await import("./piped.ts");
     return openPiped(this.#os, this.#resolve(program), args, options);
+  }
+
+  async attach(program: string, args: readonly string[], options: AttachOptions): Promise<Ended> {
+    const { signal } = options;
+    signal.throwIfAborted();
+    try {
+      const child = new Deno.Command(this.#resolve(program), {
+        ...options,
+        args: [...args],
+        stdin: "inherit",
+        stdout: "inherit",
+        stderr: "inherit",
+      }).spawn();
+      const status = await child.status;
+      signal.throwIfAborted();
+      return { code: status.code, signal: status.signal };
+    } catch (error) {
+      signal.throwIfAborted();
+      throw programFailure(error, program);
+    }
   }
 
   async find(program: string): Promise<string | undefined> {

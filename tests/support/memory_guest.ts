@@ -16,6 +16,7 @@ const SCRIPT = /^(?:echo (\w+); )?(?:echo (\w+) >&2; )?exit (\d+)$/;
 
 export class MemoryGuest implements GuestChannel {
   readonly name = "memory";
+  readonly family = "posix";
   readonly files = new Map<string, Uint8Array>();
 
   ping(): Promise<void> {

@@ -83,6 +83,7 @@ export function mortalHost(real: Host, life: number): MortalHost {
         return processes.start(program, args, options);
       },
       open: (program, args, options) => processes.open(program, args, options),
+      attach: (program, args, options) => processes.attach(program, args, options),
       find: (program) => processes.find(program),
       describe: (pid) => processes.describe(pid),
       list: (name) => processes.list(name),

@@ -8,6 +8,8 @@ export interface PlainMachine extends AsyncDisposable {
   agent: string;
   /** Its monitor's socket. */
   monitor: string;
+  /** The port of this host that leads to its SSH server. */
+  sshPort: number;
   folder: string;
   process: Deno.ChildProcess;
 }
@@ -23,6 +25,7 @@ export async function startPlainMachine(image: string): Promise<PlainMachine> {
   const folder = await Deno.makeTempDir({ prefix: "hvlab-plain-" });
   const agent = joinPath(folder, "agent");
   const monitor = joinPath(folder, "monitor");
+  const sshPort = freePort();
   const process = new Deno.Command("qemu-system-x86_64", {
     args: [
       ...["-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", "256", "-nodefaults", "-no-user-config"],
@@ -32,6 +35,12 @@ export async function startPlainMachine(image: string): Promise<PlainMachine> {
       ...["-qmp", `unix:${monitor},server=on,wait=off`, "-device", "virtio-rng-pci"],
       ...["-device", "virtio-serial-pci", "-chardev", `socket,id=agent,path=${agent},server=on,wait=off`],
       ...["-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"],
+      ...[
+        "-netdev",
+        `user,id=net,hostfwd=tcp:127.0.0.1:${sshPort}-:22`,
+        "-device",
+        "virtio-net-pci,netdev=net,romfile=",
+      ],
     ],
     stdin: "null",
     stdout: "null",
@@ -40,6 +49,7 @@ export async function startPlainMachine(image: string): Promise<PlainMachine> {
   return {
     agent,
     monitor,
+    sshPort,
     folder,
     process,
     async [Symbol.asyncDispose]() {
@@ -52,6 +62,11 @@ export async function startPlainMachine(image: string): Promise<PlainMachine> {
       await Deno.remove(folder, { recursive: true });
     },
   };
+}
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.transport === "tcp" ? listener.addr.port : 0;
 }
 
 function isFile(path: string): boolean {

@@ -17,7 +17,7 @@ import { FileLocks } from "../../src/host/locks.ts";
 import { denoMachine, type Machine } from "../../src/host/machine.ts";
 import { denoPermissions } from "../../src/host/permissions.ts";
 import type { ProcessFacts } from "../../src/host/process_table.ts";
-import type { Finished, Processes, RunOptions } from "../../src/host/processes.ts";
+import type { Ended, Finished, Processes, RunOptions } from "../../src/host/processes.ts";
 import type { Connection, Sockets } from "../../src/host/sockets.ts";
 import type { PipedProcess } from "../../src/host/piped.ts";
 import type { ChildProcess, SpawnOptions } from "../../src/host/spawn.ts";
@@ -92,6 +92,10 @@ export class ScriptedProcesses implements Processes {
 
   start(program: string, args: readonly string[], options: SpawnOptions): Promise<ChildProcess> {
     return this.onStart(program, args, options);
+  }
+
+  attach(program: string): Promise<Ended> {
+    return Promise.reject(new Error(`nobody expected "${program}" on our terminal`));
   }
 
   open(program: string): Promise<PipedProcess> {

@@ -41,6 +41,7 @@ export function readLogin({ environment }: Host): GuestLogin | undefined {
 
 export class PowerShellDirect implements GuestChannel {
   readonly name = "psdirect";
+  readonly family = "windows";
   readonly #hyperv: HyperV;
   readonly #vm: string;
 

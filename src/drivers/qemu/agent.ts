@@ -5,6 +5,7 @@ import type { GuestChannel } from "../../guest/channel.ts";
 import type { Host } from "../../host/host.ts";
 import { refused } from "./agent_errors.ts";
 import { execThroughAgent } from "./agent_exec.ts";
+import { execPrepared } from "./agent_prepared.ts";
 import { readGuestFile, writeGuestFile } from "./agent_files.ts";
 import { type AgentAddress, AgentLink } from "./agent_link.ts";
 
@@ -25,8 +26,12 @@ export function openAgentChannel(address: AgentAddress): GuestChannel {
   const link = linkFor(address);
   return {
     name: "agent",
+    family: "posix",
     ping: (signal) => ping(link, signal),
-    exec: (command, sinks, signal) => execThroughAgent(link, clock, command, sinks, signal),
+    exec: (command, sinks, signal) =>
+      command.stdin === undefined && command.run_as === undefined
+        ? execThroughAgent(link, clock, command, sinks, signal)
+        : execPrepared(link, clock, command, sinks, signal),
     async writeFile(path, feed, options, signal) {
       await link.takeSleeper()?.wake(signal);
       await writeGuestFile(link, clock, path, feed, options, signal);

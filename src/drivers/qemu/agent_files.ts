@@ -6,14 +6,21 @@ import { HvError } from "../../base/errors.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../base/json.ts";
 import { type Digest, startSha256 } from "../../host/digest.ts";
 import type { ByteFeed, ByteSink } from "../../guest/channel.ts";
-import { checkGuestPath } from "./agent_arguments.ts";
+import { checkGuestPath } from "../../guest/posix/check_command.ts";
+import { commitFailure, inspectFailure, prepareFailure } from "../../guest/posix/file_failures.ts";
 import { isUnreachable } from "./agent_errors.ts";
 import { closeHandles, openHandles } from "./agent_handles.ts";
 import type { AgentLink } from "./agent_link.ts";
 import { runScript } from "./agent_program.ts";
 import { bytesIn } from "./agent_protocol.ts";
-import { COMMIT_FILE, DIGEST_FILE, DROP_FILE, INSPECT_FILE, PREPARE_FILE } from "./agent_scripts.ts";
-import { commitFailure, fileRefused, inspectFailure, prepareFailure } from "./agent_file_errors.ts";
+import {
+  COMMIT_FILE,
+  DIGEST_FILE,
+  DROP_FILE,
+  INSPECT_FILE,
+  PREPARE_FILE,
+} from "../../guest/posix/file_scripts.ts";
+import { fileRefused } from "./agent_file_errors.ts";
 
 /** What one request carries. From 64 KiB on the agent's speed no longer grows (measured on QEMU 7.2). */
 export const CHUNK_BYTES = 192 * 1024;

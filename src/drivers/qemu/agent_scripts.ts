@@ -3,6 +3,8 @@
  * never part of their text. A script that fails prints one word on stdout and says more on stderr.
  */
 
+import { END_TREE } from "../../guest/posix/end_tree.ts";
+
 /** Where a private place for FIFOs is looked for, best first. */
 export const FIFO_FOLDERS = ["/tmp", "/run", "/dev/shm"] as const;
 
@@ -72,99 +74,10 @@ while [ "$hv_count" -gt 0 ]; do export "$1"; shift; hv_count=$((hv_count - 1)); 
 exec "$hv_setsid" -- "$@"
 `;
 
-/** A prefix of our own names in {@link START_PROGRAM}, which a caller's variables may not have. */
-export const RESERVED_PREFIX = "hv_";
-
 /**
  * Ends a program started by {@link START_PROGRAM}: everything in its session and everything that descends from
  * it, looked for again until nothing is left. Arguments: process id, path of its FIFOs or nothing. Succeeds when it is gone.
  */
 export const END_PROGRAM = `
-hv_root=$1 hv_pass=0
 [ -z "$2" ] || rm -f -- "$2.e" "$2.o"
-while [ "$hv_pass" -lt 100 ]; do
-  hv_pass=$((hv_pass + 1)) hv_tree=" $hv_root " hv_left= hv_grown=1
-  while [ -n "$hv_grown" ]; do
-    hv_grown=
-    for hv_stat in /proc/[0-9]*/stat; do
-      hv_text=
-      while read -r hv_line; do hv_text="$hv_text $hv_line"; done 2>/dev/null <"$hv_stat"
-      hv_pid=\${hv_stat#/proc/} hv_pid=\${hv_pid%/stat}
-      case $hv_tree in *" +$hv_pid "*) continue;; esac
-      set -- \${hv_text##*) }
-      case \${1:-Z} in [ZXx]) continue;; esac
-      case $hv_tree in
-        *" $hv_pid "*|*" $2 "*|*" +$2 "*) ;;
-        *) [ "$4" = "$hv_root" ] || continue;;
-      esac
-      hv_tree="$hv_tree+$hv_pid " hv_left="$hv_left $hv_pid" hv_grown=1
-    done 2>/dev/null
-  done
-  [ -n "$hv_left" ] || exit 0
-  kill -KILL $hv_left 2>/dev/null
-done
-echo "$hv_left"
-exit 1
-`;
-
-/**
- * Makes room for a file: its folder, and an empty file under a temporary name. Arguments: destination, temporary
- * name, `yes` to replace.
- */
-export const PREPARE_FILE = `
-hv_fail() { echo "$1"; exit 1; }
-[ -d "$1" ] && hv_fail folder
-if [ "$3" != yes ] && { [ -e "$1" ] || [ -L "$1" ]; }; then hv_fail exists; fi
-hv_parent=\${1%/*}
-if [ -n "$hv_parent" ]; then mkdir -p -- "$hv_parent" || hv_fail parent; fi
-umask 077
-set -C
-true >"$2" || hv_fail create
-`;
-
-/**
- * Checks a file that has arrived and gives it its name. Arguments: destination, temporary name, `yes` to replace,
- * mode, size, SHA-256.
- */
-export const COMMIT_FILE = `
-hv_fail() { rm -f -- "$hv_new"; echo "$1"; exit 1; }
-hv_new=$2
-hv_size=$(wc -c <"$2") || hv_fail size
-[ "$hv_size" -eq "$5" ] || { echo "size $hv_size" >&2; hv_fail size; }
-if command -v sha256sum >/dev/null; then
-  hv_sum=$(sha256sum <"$2") || hv_fail digest
-  [ "\${hv_sum%% *}" = "$6" ] || { echo "digest \${hv_sum%% *}" >&2; hv_fail digest; }
-fi
-chmod "$4" "$2" || hv_fail mode
-[ -d "$1" ] && hv_fail folder
-if [ "$3" = yes ]; then
-  mv -f -- "$2" "$1" || hv_fail move
-elif ln -- "$2" "$1" 2>/dev/null; then
-  rm -f -- "$2"
-else
-  if [ -e "$1" ] || [ -L "$1" ]; then hv_fail exists; fi
-  mv -- "$2" "$1" || hv_fail move
-fi
-`;
-
-/** Takes away what a broken copy left. Argument: temporary name. */
-export const DROP_FILE = `rm -f -- "$1"`;
-
-/** Looks at a file that is to be read, and prints its size. Argument: path. */
-export const INSPECT_FILE = `
-hv_fail() { echo "$1"; exit 1; }
-if [ ! -e "$1" ]; then
-  [ -L "$1" ] && hv_fail link
-  hv_fail missing
-fi
-[ -d "$1" ] && hv_fail folder
-[ -f "$1" ] || hv_fail kind
-[ -r "$1" ] || hv_fail unreadable
-stat -L -c %s -- "$1" 2>/dev/null || wc -c <"$1"
-`;
-
-/** Prints the SHA-256 of a file's beginning, or nothing where the guest cannot. Arguments: path, bytes. */
-export const DIGEST_FILE = `
-command -v sha256sum >/dev/null || exit 0
-head -c "$2" <"$1" | sha256sum
-`;
+${END_TREE}`;

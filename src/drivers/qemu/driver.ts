@@ -5,6 +5,7 @@ import { newVmId } from "../../base/ids.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { Vm } from "../../contract/vm.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
+import type { GuestLogin } from "../../guest/login.ts";
 import type { TemplateAbilities } from "../template_abilities.ts";
 import { cutLastWords } from "../last_words.ts";
 import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
@@ -42,6 +43,7 @@ import { openSwitches } from "./network/switches.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { mountShares, withShares } from "./shares.ts";
+import { guestFolder, SshWays } from "./ssh.ts";
 import { stopVm } from "./stop.ts";
 import { templateAbilities } from "./templates/abilities.ts";
 import { hasPool, readPoolWishes } from "./templates/pool_wish.ts";
@@ -100,6 +102,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     remove: async (id, scope) => {
       // A connection that lingers would bring its lock files back after the folder has gone.
       opened.get(id)?.close();
+      await ssh.close(id);
       const removed = await removeVm(context, records, id, scope);
       sandboxes.release(id);
       opened.delete(id);
@@ -135,6 +138,13 @@ export function openQemuDriver(context: QemuContext): Driver {
     get: (name) => getImage(context, name),
     import: (source, scope) => importImage(context, source, scope),
   };
+  const ssh = new SshWays(context, records);
+  const explained = (vm: Vm, channel: GuestChannel): GuestChannel =>
+    explainLosses(channel, {
+      clock: context.host.clock,
+      state: async (signal) => (await look(await records.get(vm.id), signal)).state,
+      lastWords: () => lastWords(vm.id),
+    });
   const plainChannels = (vm: Vm): GuestChannel[] => {
     if (vm.driver !== "qemu") throw new HvError("hv.internal", `The VM "${vm.id}" is not QEMU's`);
     if (deaf.has(vm.id)) return [];
@@ -148,15 +158,13 @@ export function openQemuDriver(context: QemuContext): Driver {
     });
     // One is enough to close them all: channels to one socket share their connection.
     opened.set(vm.id, channel);
-    return [explainLosses(channel, {
-      clock: context.host.clock,
-      state: async (signal) => (await look(await records.get(vm.id), signal)).state,
-      lastWords: () => lastWords(vm.id),
-    })];
+    return [explained(vm, channel)];
   };
-  const channels = (vm: Vm): GuestChannel[] => {
+  const channels = (vm: Vm, login?: GuestLogin): GuestChannel[] => {
     const { shares } = vm;
-    const plain = plainChannels(vm);
+    const [agent] = plainChannels(vm);
+    if (vm.adopted) return agent === undefined ? [] : [agent];
+    const plain = [...(agent === undefined ? [] : [agent]), explained(vm, ssh.channel(vm, login, agent))];
     return shares === undefined ? plain : plain.map((channel) => withShares(context, channel, shares));
   };
 
@@ -219,9 +227,11 @@ export function openQemuDriver(context: QemuContext): Driver {
     crash,
     lastWords,
     diagnose: (signal) => diagnose(context, signal),
-    close: () => {
+    guestFolder: (id) => guestFolder(context, id),
+    close: async () => {
+      await ssh.close();
       closeLinks(context.host);
-      return Promise.resolve(sandboxes.close());
+      sandboxes.close();
     },
   };
 }

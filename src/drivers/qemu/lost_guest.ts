@@ -5,6 +5,7 @@ import { startDeadline } from "../../base/deadline.ts";
 import { HvError } from "../../base/errors.ts";
 import type { VmState } from "../../contract/vm.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
+import { surroundChannel } from "../../guest/surround.ts";
 import { withLastWords } from "../last_words.ts";
 
 const LOOK_LIMIT_MS = 2_000;
@@ -21,21 +22,13 @@ export interface MachineLook {
 
 /** The same channel; its `hv.guest_crashed` carry the guest's last words, its `hv.outcome_unknown` say when the VM is off. */
 export function explainLosses(channel: GuestChannel, look: MachineLook): GuestChannel {
-  const explain = async <T>(work: Promise<T>): Promise<T> => {
+  return surroundChannel(channel, async (_, work) => {
     try {
-      return await work;
+      return await work();
     } catch (error) {
       throw error instanceof HvError ? await explainLoss(error, look) : error;
     }
-  };
-  return {
-    name: channel.name,
-    ping: (signal) => explain(channel.ping(signal)),
-    exec: (command, sinks, signal) => explain(channel.exec(command, sinks, signal)),
-    writeFile: (path, feed, options, signal) => explain(channel.writeFile(path, feed, options, signal)),
-    readFile: (path, sink, signal) => explain(channel.readFile(path, sink, signal)),
-    close: () => channel.close(),
-  };
+  });
 }
 
 /** The failure with what a look at the machine adds to it; a look that fails adds nothing. */

@@ -9,6 +9,7 @@ import { joinPath } from "../../base/paths.ts";
 import { waitForAll } from "../../base/wait_for_all.ts";
 import type { Share } from "../../contract/share.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
+import { surroundChannel } from "../../guest/surround.ts";
 import type { SharePlan } from "./argv.ts";
 import { QEMU, type QemuContext } from "./context.ts";
 import type { Helper } from "./helpers.ts";
@@ -210,22 +211,8 @@ export function withShares(
   channel: GuestChannel,
   shares: readonly Share[],
 ): GuestChannel {
-  const mount = (signal: AbortSignal): Promise<void> => mountShares(context, channel, shares, signal);
-  return {
-    name: channel.name,
-    ping: (signal) => channel.ping(signal),
-    async exec(command, sinks, signal) {
-      await mount(signal);
-      return await channel.exec(command, sinks, signal);
-    },
-    async writeFile(path, feed, options, signal) {
-      await mount(signal);
-      await channel.writeFile(path, feed, options, signal);
-    },
-    async readFile(path, sink, signal) {
-      await mount(signal);
-      await channel.readFile(path, sink, signal);
-    },
-    close: () => channel.close(),
-  };
+  return surroundChannel(channel, async (name, work, signal) => {
+    if (name !== "ping") await mountShares(context, channel, shares, signal);
+    return await work();
+  });
 }

@@ -2,6 +2,8 @@
 
 import { type Accelerator, accelerator } from "./accelerators.ts";
 import { nicArguments, type NicPlan } from "./network/netdevs.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { blockDevice } from "./disks/block_node.ts";
 import type { RuntimeFolder } from "./runtime_folder.ts";
 
 /** A disk's file. */
@@ -22,6 +24,12 @@ export interface UefiFiles {
   variables: string;
   /** Whether only the firmware itself may change its variables, which Secure Boot rests on. */
   secure: boolean;
+}
+
+/** A disk that was attached to the machine: its block nodes and the key that names them. */
+export interface AttachedDrive {
+  key: string;
+  node: JsonObject;
 }
 
 /** A shared folder: by a virtiofsd that listens on `socket`, by QEMU's own 9p from `folder`, or both. */
@@ -56,6 +64,7 @@ export interface MachinePlan {
   /** Its network cards; one behind the host when left out. */
   nics?: readonly NicPlan[];
   shares?: readonly SharePlan[];
+  disks?: readonly AttachedDrive[];
   /** The socket of the program that is its TPM. */
   tpm?: string;
   runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "serial" | "pidFile">;
@@ -81,6 +90,9 @@ const RAM = "ram";
 const SPARE_PORTS = 4;
 /** The names of these ports. */
 export const SPARES: readonly string[] = Array.from({ length: SPARE_PORTS }, (_, index) => `spare-${index}`);
+
+/** Numbers of the ports of attached disks, beyond those of all others. */
+const DISK_CHASSIS = 64;
 
 /** Doubles the commas of a value inside an option list: QEMU reads a single one as the next option. */
 export function escapeOption(value: string): string {
@@ -117,6 +129,7 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...(plan.iso === undefined ? [] : disc(plan.iso)),
     ...(plan.shares ?? []).flatMap(share),
     ...(plan.tpm === undefined ? [] : tpm(plan.tpm)),
+    ...(plan.disks ?? []).flatMap(attachedDisk),
     ...(plan.incoming ? ["-incoming", "defer"] : []),
     ...(plan.paused ? ["-S"] : []),
   ];
@@ -244,6 +257,16 @@ function disc(path: string): string[] {
   return [
     ...["-blockdev", JSON.stringify(node)],
     ...device(`ide-cd,id=disc-drive-0,bus=ide.0,drive=${DISC_NODE},bootindex=1`),
+  ];
+}
+
+/** Each gets a port of its own, so that it can be taken out while the machine runs. */
+function attachedDisk({ key, node }: AttachedDrive, index: number): string[] {
+  const port = `disk-port-${key}`;
+  return [
+    ...device(`pcie-root-port,id=${port},chassis=${DISK_CHASSIS + index}`),
+    ...["-blockdev", JSON.stringify(node)],
+    ...device(JSON.stringify(blockDevice(key, port))),
   ];
 }
 

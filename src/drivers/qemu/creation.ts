@@ -9,6 +9,7 @@ import type { CallScope } from "../call_scope.ts";
 import type { VmSpec } from "../driver.ts";
 import { runQemuImg } from "./checkpoints/files.ts";
 import type { QemuContext } from "./context.ts";
+import { baseOf } from "./disks/at_start.ts";
 import { makeVariables } from "./firmware.ts";
 import { getImage } from "./images.ts";
 import { firstNic } from "./network/first_nic.ts";
@@ -58,6 +59,7 @@ export async function makeVm(
     const nics = await firstNic(context, records, spec);
     const iso = spec.iso === undefined ? undefined : await findIso(context, spec.iso);
     await makeDisk(context, spec, image, template?.disk, joinPath(folder, OVERLAY_FILE), scope.signal);
+    const base = await baseOf(context, spec, image, template?.disk);
     const { firmware } = spec;
     if (firmware !== undefined && firmware !== "bios") {
       await makeVariables(context, firmware, joinPath(folder, VARIABLES_FILE), scope.signal);
@@ -82,6 +84,7 @@ export async function makeVm(
       ...(image?.kind === "kernel" && spec.disk_size_mb !== undefined ? { data_disk: true } : {}),
       ...(spec.firmware === undefined ? {} : { firmware: spec.firmware }),
       ...(iso === undefined ? {} : { iso }),
+      ...(base === undefined ? {} : { base }),
       ...(spec.network === undefined ? {} : { network: spec.network }),
       ...(nics === undefined ? {} : { nics }),
       ...(spec.shares === undefined ? {} : { shares: spec.shares }),

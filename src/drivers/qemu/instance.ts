@@ -19,6 +19,7 @@ import { bootOf, partsOf } from "./boot_files.ts";
 import { setGuestClock } from "./checkpoints/clock.ts";
 import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts";
 import type { QemuContext } from "./context.ts";
+import { drivesOf, proveBase } from "./disks/at_start.ts";
 import { endHelpers, startHelpers } from "./helpers.ts";
 import { launch } from "./launch.ts";
 import { openForwardsAtStart } from "./network/start.ts";
@@ -157,7 +158,7 @@ export async function powerOn(
 async function startUnder(
   context: QemuContext,
   records: VmRecords,
-  record: VmRecord,
+  stored: VmRecord,
   { signal, warn }: CallScope,
   { acceleration, tiedToUs, from }: {
     acceleration: Acceleration;
@@ -166,10 +167,12 @@ async function startUnder(
   },
 ): Promise<void> {
   const { host } = context;
-  const [qemu, boot, parts] = await waitForAll([
+  const record = await proveBase(context, stored, signal);
+  const [qemu, boot, parts, disks] = await waitForAll([
     readQemuProgram(context, { remember: true, signal }),
     from?.plan.boot ?? bootOf(context, record),
     partsOf(context, record),
+    drivesOf(context, record, signal),
   ]);
   // The record names the folder of the last start; another environment may give another one now.
   const runtime = RuntimeFolder.of(host, record.id);
@@ -181,7 +184,13 @@ async function startUnder(
   let noted = Promise.resolve();
   await launch(context, {
     id: record.id,
-    plan: { ...planOf(context, record, acceleration, boot, runtime), ...parts, ...helped, ...from?.plan },
+    plan: {
+      ...planOf(context, record, acceleration, boot, runtime),
+      ...parts,
+      ...helped,
+      ...(disks.length === 0 ? {} : { disks }),
+      ...from?.plan,
+    },
     runtime,
     log: joinPath(context.state.vm(record.id), QEMU_LOG),
     tiedToUs,

@@ -9,7 +9,7 @@ import type { QemuContext } from "../context.ts";
 import { type Observation, observe } from "../observe.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { takeVmLock } from "../vm_lock.ts";
-import { findBlockers, refuseBlocked, writableDisks } from "./disks.ts";
+import { attachedBlocker, findBlockers, refuseBlocked, writableDisks } from "./disks.ts";
 import { disksOf, makeMemoryFile, snapshotAtRest } from "./files.ts";
 import { snapshotLive } from "./live_disks.ts";
 import { readShape } from "./machine_shape.ts";
@@ -98,6 +98,8 @@ async function saveAtRest(
   id: string,
   { signal }: CallScope,
 ): Promise<Parts> {
+  const attached = (record.disks ?? []).filter((disk) => !disk.read_only);
+  refuseBlocked({ vm: record }, "make a checkpoint of", attached.map(({ path }) => attachedBlocker(path)));
   const disks = await disksOf(context, record.id);
   if (disks.length === 0) throw nothingToSave(record);
   for (const { path } of disks) await snapshotAtRest(context, "create", id, path, signal);

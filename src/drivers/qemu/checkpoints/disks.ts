@@ -2,6 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/json.ts";
+import { NODE_PREFIX } from "../disks/block_node.ts";
 import { objectsIn, textIn } from "./answers.ts";
 import type { VmMonitor } from "./vm_monitor.ts";
 
@@ -41,13 +42,20 @@ export async function findBlockers(
   disks: readonly WritableDisk[],
   withMemory: boolean,
 ): Promise<string[]> {
-  const raw = disks.filter(({ driver }) => driver !== SNAPSHOT_FORMAT).map(({ device, driver, file }) =>
-    `the disk "${device}" (${file}) has the format ${driver}, which keeps no snapshots`
-  );
+  const raw = disks.flatMap(({ node, device, driver, file }) => {
+    if (node.startsWith(NODE_PREFIX)) return [attachedBlocker(file)];
+    if (driver === SNAPSHOT_FORMAT) return [];
+    return [`the disk "${device}" (${file}) has the format ${driver}, which keeps no snapshots`];
+  });
   if (!withMemory) return raw;
   const migration = await monitor.tell("query-migrate");
   const reasons = isPlainObject(migration) ? migration["blocked-reasons"] : undefined;
   return [...raw, ...(Array.isArray(reasons) ? reasons.map((reason) => nameBlocker(String(reason))) : [])];
+}
+
+/** A disk from elsewhere would not go back with the VM, and its guest would find it changed under its hands. */
+export function attachedBlocker(path: string): string {
+  return `the disk "${path}" is attached and no part of its checkpoints`;
 }
 
 /** QEMU names a device by its place; people know what it is for. */
@@ -56,14 +64,17 @@ function nameBlocker(words: string): string {
 }
 
 /** Refuses with all that stands in the way. */
-export function refuseBlocked(monitor: VmMonitor, what: string, blockers: readonly string[]): void {
+export function refuseBlocked(
+  { vm: { id, name } }: Pick<VmMonitor, "vm">,
+  what: string,
+  blockers: readonly string[],
+): void {
   if (blockers.length === 0) return;
-  const { id, name } = monitor.vm;
   const diskless = blockers.every((blocker) => !blocker.startsWith("the disk "));
   throw new HvError("hv.unsupported", `Cannot ${what} "${name}": ${blockers.join("; ")}`, {
     hint: diskless
       ? "Make the checkpoint without memory, or remove the device"
-      : "Use qcow2 for every disk that the guest writes, or attach it read-only",
+      : "Use qcow2 for the VM's own disks; detach others, or attach them read-only",
     context: { vm: id, blockers: [...blockers] },
   });
 }

@@ -83,6 +83,7 @@ function cloneRecord(
     ...(data_disk === undefined ? {} : { data_disk }),
     ...(firmware === undefined ? {} : { firmware }),
     ...(iso === undefined ? {} : { iso }),
+    ...(source.base === undefined ? {} : { base: source.base }),
     ...(network === undefined ? {} : { network }),
     ...(nics === undefined ? {} : { nics: nics.map(withNewMac) }),
     ...(shares === undefined ? {} : { shares }),

@@ -29,6 +29,11 @@ export class StateFolder {
     return joinPath(this.root, "images");
   }
 
+  /** Images of Hyper-V's virtual disks, apart from those of other drivers. */
+  get hypervImages(): string {
+    return joinPath(this.root, "hyperv_images");
+  }
+
   /** Warm templates: `<image>/<fingerprint>/`, apart from the images, which may lie anywhere. */
   get templates(): string {
     return joinPath(this.root, "templates");

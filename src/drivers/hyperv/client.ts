@@ -5,6 +5,7 @@ import { uuidOf } from "../../base/ids.ts";
 import type { Host } from "../../host/host.ts";
 import type { Arguments } from "./frames.ts";
 import { CheckpointFacts, MachineAnswer, type MachineFacts, readAnswer } from "./map.ts";
+import { DiskFacts } from "./images.ts";
 import type { Birth } from "./making.ts";
 import type { OperationName } from "./operations.ts";
 import type { SidecarFacts } from "./probe.ts";
@@ -145,6 +146,15 @@ export class HyperV {
     return this.changeMachine("copy_machine", id, { ...args }, scope);
   }
 
+  async imageDisk(path: string, signal: AbortSignal): Promise<z.infer<typeof DiskFacts>> {
+    return (await this.#ask(z.object({ disk: DiskFacts }), "image_disk", { path }, { signal })).disk;
+  }
+
+  /** From now on the VM is removed when this process ends, however it ends. */
+  tieMachine(id: string, folder: string, scope: SidecarScope): Promise<unknown> {
+    return this.#ask(z.unknown(), "tie_machine", { vm: uuidOf(id), folder }, scope);
+  }
+
   /** Takes back what a making has made. Answers what is left all the same. */
   async takeBack(passing: string, scope: SidecarScope): Promise<string[]> {
     const answer = z.object({ left: z.array(z.string()) });
@@ -228,6 +238,16 @@ export class HyperV {
   /** Facts of the host; each says by itself that it could not be had. */
   hostFacts(signal: AbortSignal): Promise<Record<string, unknown>> {
     return this.#ask(z.record(z.string(), z.unknown()), "host_facts", {}, { signal });
+  }
+
+  /** Any operation with the shape of its answer, for families of tools that have files of their own. */
+  ask<T extends z.ZodMiniType>(
+    schema: T,
+    operation: OperationName,
+    args: Arguments,
+    scope: SidecarScope,
+  ): Promise<z.output<T>> {
+    return this.#ask(schema, operation, args, scope);
   }
 
   async #machine(operation: OperationName, args: Arguments, scope: SidecarScope): Promise<MachineFacts> {

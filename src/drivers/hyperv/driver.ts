@@ -14,7 +14,9 @@ import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { PowerShellDirect } from "./psdirect.ts";
+import { openImages } from "./images.ts";
 import { lossesOf, removeVm } from "./removal.ts";
+import { Sandboxes } from "./sandboxes.ts";
 import { openSettings } from "./settings.ts";
 import { simulatedWorld } from "./simulation.ts";
 import { stopVm } from "./stopping.ts";
@@ -31,6 +33,7 @@ const LOOK_AGAIN_MS = 200;
 /** Opens the driver. PowerShell starts with the first call that needs it. */
 export function openHyperVDriver({ host, state }: HyperVContext): Driver {
   const hyperv = new HyperV(host);
+  const sandboxes = new Sandboxes(hyperv, state);
   const simulated = simulatedWorld(host) !== undefined;
 
   const vms: VmAbilities = {
@@ -39,16 +42,23 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       return { vms: machines.map((machine) => vmOf(machine, simulated)), warnings };
     },
     get: async (id, signal) => vmOf(await hyperv.getMachine(id, signal), simulated),
-    create: (spec, scope) => makeVm(hyperv, state, spec, scope),
+    async create(spec, scope) {
+      await sandboxes.sweep(scope);
+      return await makeVm(hyperv, state, spec, scope);
+    },
     async start(id, scope) {
       await applyWaiting(hyperv, id, scope);
       await hyperv.changeMachine("start_machine", id, {}, scope);
     },
     stop: (id, mode, scope) => stopVm(hyperv, id, mode, scope),
     losses: (id, signal, options) => lossesOf(hyperv, id, options ?? {}, signal),
-    remove: (id, scope, options) => removeVm(hyperv, id, options ?? {}, scope),
-    orphans: (signal) => findOrphans(hyperv, signal),
-    removeOrphan: (orphan, scope) => removeOrphan(hyperv, orphan, scope),
+    async remove(id, scope, options) {
+      const removed = await removeVm(hyperv, id, options ?? {}, scope);
+      await sandboxes.release(id);
+      return removed;
+    },
+    orphans: (signal) => findOrphans(hyperv, sandboxes, signal),
+    removeOrphan: (orphan, scope) => removeOrphan(hyperv, sandboxes, orphan, scope),
   };
 
   return {
@@ -65,6 +75,8 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "tpm",
       "adoption",
       "copies",
+      "images",
+      "sandboxes",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -85,6 +97,11 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     },
     settings: openSettings(hyperv),
     adoption: openAdoption(hyperv, state),
+    images: openImages(hyperv, state),
+    sandboxes: {
+      create: (spec, scope) => sandboxes.create(spec, scope),
+      sweep: (scope) => sandboxes.sweep(scope),
+    },
     copies: openCopies(hyperv, state),
     channels: (vm) => [new PowerShellDirect(hyperv, vm.id)],
     crash: () => Promise.resolve(undefined),
@@ -94,7 +111,10 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       await hyperv.facts(signal);
     },
     diagnose: (signal) => diagnose(hyperv, signal),
-    close: () => hyperv.close(),
+    async close() {
+      sandboxes.close();
+      await hyperv.close();
+    },
   };
 }
 

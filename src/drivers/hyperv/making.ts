@@ -7,6 +7,7 @@ import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { VmSpec } from "../driver.ts";
 import type { HyperV, MachineParts } from "./client.ts";
+import { diskOf, getImage } from "./images.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
 import type { MachineFacts } from "./map.ts";
 import { type Tag, writeTag } from "./tag.ts";
@@ -24,16 +25,26 @@ export async function makeVm(
   state: StateFolder,
   spec: VmSpec,
   scope: CallScope,
-  mark: Pick<Tag, "image" | "sandbox"> = {},
+  mark: Pick<Tag, "sandbox"> = {},
+  key = newKey(),
 ): Promise<string> {
+  const { image, ...rest } = spec;
   refuseUnfit(spec);
+  const base = image === undefined ? undefined : diskOf(await getImage(hyperv, state, image));
+  const parts = partsOf(base === undefined ? rest : { ...rest, parent_disk: base });
   using _names = await takeNames(hyperv, state, scope.signal);
   await refuseTakenName(hyperv, spec.name, scope.signal);
   return await bringIntoBeing(
     hyperv,
-    mark,
-    (birth) => hyperv.makeMachine({ ...partsOf(spec), ...birth }, scope),
+    { ...mark, ...(image === undefined ? {} : { image }) },
+    (birth) => hyperv.makeMachine({ ...parts, ...birth }, scope),
+    key,
   );
+}
+
+/** A name for a VM's folder, and for the VM itself while it is made. */
+export function newKey(): string {
+  return `hvlab-${crypto.randomUUID()}`;
 }
 
 /** What a new VM bears while it is made and when it is done. */
@@ -49,8 +60,8 @@ export async function bringIntoBeing(
   hyperv: HyperV,
   mark: Pick<Tag, "image" | "sandbox">,
   make: (birth: Birth) => Promise<MachineFacts>,
+  passing = newKey(),
 ): Promise<string> {
-  const passing = `hvlab-${crypto.randomUUID()}`;
   const created_at = new Date(hyperv.host.clock.now()).toISOString();
   const tag = { key: passing, created_at, ...mark };
   const notes = writeTag({ ...tag, making: true });
@@ -65,7 +76,7 @@ export async function bringIntoBeing(
 function partsOf(spec: VmSpec): Omit<MachineParts, keyof Birth> {
   return {
     name: spec.name,
-    generation: spec.generation === 1 || spec.firmware === "bios" ? 1 : 2,
+    generation: generationOf(spec),
     secure_boot: secureBootOf(spec.firmware),
     memory_bytes: spec.memory_mb * BYTES_PER_MIB,
     cpus: spec.cpus,
@@ -77,6 +88,14 @@ function partsOf(spec: VmSpec): Omit<MachineParts, keyof Birth> {
     network: spec.network ?? true,
     tpm: spec.tpm ?? false,
   };
+}
+
+/** A disk of the older format boots in generation 1 only, so that it decides where nothing else does. */
+function generationOf({ generation, firmware, disk, parent_disk }: VmSpec): 1 | 2 {
+  if (generation !== undefined || firmware !== undefined) {
+    return generation === 1 || firmware === "bios" ? 1 : 2;
+  }
+  return /\.vhd$/i.test(disk ?? parent_disk ?? "") ? 1 : 2;
 }
 
 /** `null` leaves it as Hyper-V makes it: on, with the template for Windows. */
@@ -110,12 +129,8 @@ function refuseUnfit(spec: VmSpec): void {
   const refuse = (code: "hv.usage" | "hv.unsupported", message: string, hint: string): never => {
     throw new HvError(code, message, { hint, context: { name: spec.name, driver: "hyperv" } });
   };
-  if (spec.image !== undefined || spec.full_copy !== undefined) {
-    refuse(
-      "hv.unsupported",
-      "Hyper-V makes no VM from an image of hvlab",
-      "Give --disk-size, --disk or --parent-disk",
-    );
+  if (spec.full_copy === true) {
+    refuse("hv.unsupported", "On Hyper-V a VM leans on its image", "Copy the disk yourself and give --disk");
   }
   if (spec.kernel !== undefined) {
     refuse("hv.unsupported", "Hyper-V starts no kernel file", "Give it a disk that boots");
@@ -123,15 +138,21 @@ function refuseUnfit(spec: VmSpec): void {
   if (spec.tpm && (spec.generation === 1 || spec.firmware === "bios")) {
     refuse("hv.unsupported", "A TPM needs generation 2", "Leave --tpm out, or give --generation 2");
   }
-  const disks = [spec.disk_size_mb, spec.disk, spec.parent_disk].filter((disk) => disk !== undefined);
+  const disks = [spec.image, spec.disk_size_mb, spec.disk, spec.parent_disk].filter((disk) =>
+    disk !== undefined
+  );
   if (disks.length > 1) {
-    refuse("hv.usage", "A VM starts with one disk", "Give one of --disk-size, --disk and --parent-disk");
+    refuse(
+      "hv.usage",
+      "A VM starts with one disk",
+      "Give one of --image, --disk-size, --disk and --parent-disk",
+    );
   }
   if (disks.length === 0 && spec.iso === undefined) {
     refuse(
       "hv.usage",
       "A VM needs something to start from",
-      "Give --disk-size, --disk, --parent-disk or --iso",
+      "Give --image, --disk-size, --disk, --parent-disk or --iso",
     );
   }
   if (spec.switch !== undefined && spec.network === false) {

@@ -1,32 +1,36 @@
 /** What hvlab left behind on a Hyper-V host: half-made VMs by their mark, and folders that no VM uses. */
 
 import type { Orphan, Removed } from "../../contract/vm.ts";
+import { nameOf } from "../../base/paths.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
+import type { MachineFacts } from "./map.ts";
 import { removeVm } from "./removal.ts";
-import { readTag } from "./tag.ts";
+import type { Sandboxes } from "./sandboxes.ts";
+import { KEY, readTag } from "./tag.ts";
 
 /** A making takes seconds; what is older than this has nobody who goes on with it. */
 const MAKING_LIMIT_MS = 10 * 60_000;
 const UNKNOWN_AGE = "its age cannot be told, so it is never removed";
 
-/** Half-made VMs and stray folders that are old enough, and those whose age cannot be told. */
-export async function findOrphans(hyperv: HyperV, signal: AbortSignal): Promise<Orphan[]> {
+/** Half-made VMs, ended sandboxes and stray folders that are old enough, and those whose age cannot be told. */
+export async function findOrphans(
+  hyperv: HyperV,
+  sandboxes: Sandboxes,
+  signal: AbortSignal,
+): Promise<Orphan[]> {
   const { machines } = await hyperv.listMachines(signal);
   const now = hyperv.host.clock.now();
   const orphans: Orphan[] = [];
   for (const machine of machines) {
-    const tag = readTag(machine.notes);
-    if (tag === undefined || !tag.making) continue;
-    const age = ageOf(tag.created_at, now);
-    if (age !== undefined && age < MAKING_LIMIT_MS) continue;
+    const why = await whyOrphan(machine, sandboxes, now);
+    if (why === undefined) continue;
     orphans.push({
-      kind: "unfinished_vm",
+      ...why,
       id: `vm-${machine.id}`,
       name: machine.name,
       paths: [machine.path],
       size_bytes: 0,
-      reason: age === undefined ? `It was never finished, and ${UNKNOWN_AGE}` : "It was never finished",
     });
   }
   const inUse = (path: string, name: string): boolean =>
@@ -45,10 +49,37 @@ export async function findOrphans(hyperv: HyperV, signal: AbortSignal): Promise<
   return orphans;
 }
 
+/** Why a machine is a leftover; `undefined` for one that is none. Its power state plays no part. */
+async function whyOrphan(
+  { notes, path, created }: MachineFacts,
+  sandboxes: Sandboxes,
+  now: number,
+): Promise<Pick<Orphan, "kind" | "reason"> | undefined> {
+  const tag = readTag(notes);
+  if (tag === undefined) return undefined;
+  // One that lies in a folder of ours and bears another one's mark is a copy whose making broke off.
+  const isStray = !tag.adopted && KEY.test(nameOf(path)) && tag.key !== nameOf(path);
+  if (tag.making || isStray) {
+    const age = ageOf(tag.making ? tag.created_at : created ?? undefined, now);
+    if (age !== undefined && age < MAKING_LIMIT_MS) return undefined;
+    const reason = age === undefined ? `It was never finished, and ${UNKNOWN_AGE}` : "It was never finished";
+    return { kind: "unfinished_vm", reason };
+  }
+  if (tag.sandbox !== undefined && tag.sandbox.expires_at === undefined) {
+    return { kind: "sandbox_expired", reason: `The end of its lease cannot be read, and ${UNKNOWN_AGE}` };
+  }
+  return await sandboxes.whyEnded(tag);
+}
+
 /** Removes one orphan after looking at it again. What has no known age stays. */
-export async function removeOrphan(hyperv: HyperV, orphan: Orphan, scope: CallScope): Promise<Removed> {
+export async function removeOrphan(
+  hyperv: HyperV,
+  sandboxes: Sandboxes,
+  orphan: Orphan,
+  scope: CallScope,
+): Promise<Removed> {
   const { id, name } = orphan;
-  const still = (await findOrphans(hyperv, scope.signal)).find((other) => other.id === id);
+  const still = (await findOrphans(hyperv, sandboxes, scope.signal)).find((other) => other.id === id);
   const stays = (warning: string): Removed => ({
     id,
     ...(name === undefined ? {} : { name }),

@@ -25,12 +25,13 @@ export interface Tag {
 export interface Lease {
   /** When the lease ends; absent when that cannot be read, and then it never ends by itself. */
   expires_at?: string;
-  /** The process whose end is its own, as `describe` of the host's processes shows it: `PID@START`. */
-  maker?: string;
+  /** Whether it ends with the process that made it. */
+  tied: boolean;
 }
 
 const TAG = /\[hvlab;([^\]]*)\]/;
-const KEY = /^hvlab-[0-9a-f-]{36}$/;
+/** A name that hvlab gives to folders. */
+export const KEY = /^hvlab-[0-9a-f-]{36}$/;
 
 /** Writes the mark. */
 export function writeTag({ key, created_at, making, adopted = false, image, sandbox }: Tag): string {
@@ -42,7 +43,7 @@ export function writeTag({ key, created_at, making, adopted = false, image, sand
     image,
     sandbox: sandbox === undefined ? undefined : "yes",
     expires: sandbox?.expires_at,
-    maker: sandbox?.maker,
+    tied: sandbox?.tied ? "yes" : undefined,
   };
   const words = Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${value};`]
@@ -64,10 +65,10 @@ export function readTag(notes: string): Tag | undefined {
   if (!KEY.test(key)) return undefined;
   const created_at = timeOf(fields.get("created"));
   const expires_at = timeOf(fields.get("expires"));
-  const [image, maker] = [fields.get("image"), fields.get("maker")];
+  const image = fields.get("image");
   const sandbox = {
     ...(expires_at === undefined ? {} : { expires_at }),
-    ...(maker === undefined ? {} : { maker }),
+    tied: fields.get("tied") === "yes",
   };
   return {
     key,

@@ -71,6 +71,8 @@ export default defineTool({
     let kept = false;
     try {
       const channel = openChannel(driver, vm);
+      // Where the provider itself sees the heartbeat, it says nothing of a login yet.
+      if (driver.heartbeat !== undefined) await channel.ping(signal);
       for (const pair of copies) await copyToGuest(host, channel, { ...pair, overwrite: true }, signal);
       progress({ message: "running" });
       const command = { argv, env: readEnvironment(env), ...(cwd === undefined ? {} : { cwd }) };

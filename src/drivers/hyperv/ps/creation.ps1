@@ -46,6 +46,14 @@ function New-Disk([string] $folder, $disk_bytes, $disk, $parent_disk) {
     $path
 }
 
+# What an image's disk is; reading it fails for a file that is none.
+function Get-ImageDisk([string] $path) {
+    $server = Get-Server
+    $disk = Hyper-V\Get-VHD -Path $path @server -ErrorAction Stop
+    $parent = [string] $disk.ParentPath
+    @{ disk = @{ format = [string] $disk.VhdFormat; type = [string] $disk.VhdType; parent = $(if ($parent) { $parent } else { $null }) } }
+}
+
 function Add-Disc($machine, [string] $iso) {
     if ([int] $machine.Generation -eq 2) { return Hyper-V\Add-VMDvdDrive -VM $machine -Path $iso -ErrorAction Stop }
     $drive = @(Hyper-V\Get-VMDvdDrive -VM $machine -ErrorAction Stop)[0]

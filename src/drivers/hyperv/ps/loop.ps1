@@ -20,6 +20,7 @@ $shared = [hashtable]::Synchronized(@{
     GuestEnd = $hello.guest_end
     Sessions = [hashtable]::Synchronized(@{})
     Turns = [hashtable]::Synchronized(@{})
+    Tied = [hashtable]::Synchronized(@{})
     Restored = @()
     Imported = 0
 })
@@ -143,5 +144,12 @@ while ($true) {
     }
     Update-Requests
     Start-Waiting
+}
+# What is tied to whoever started us ends with them.
+if ($shared.Tied.Count) {
+    $shell = [PowerShell]::Create()
+    $idle = Get-IdleRunspace
+    if ($idle) { $shell.Runspace = $idle }
+    [void] $shell.AddScript('Remove-TiedMachines').Invoke()
 }
 [Environment]::Exit(0)

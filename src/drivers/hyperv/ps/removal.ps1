@@ -156,6 +156,7 @@ function Remove-Machine([string] $vm, $folder, [bool] $keep_disks, [bool] $alone
         if ($failure) { throw $failure }
         Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM is still there' 'Look at the VM with `hvlab vm get`' @{ vm = "vm-$vm" }
     }
+    $global:HvlabShared.Tied.Remove($vm)
     $files = @()
     if ($own -and $keep_disks) { $kept = @([IO.Directory]::GetFiles($own, '*.*vhd*', 'AllDirectories')) }
     elseif ($own) {
@@ -163,6 +164,20 @@ function Remove-Machine([string] $vm, $folder, [bool] $keep_disks, [bool] $alone
         catch { $warnings += "The folder `"$own`" could not be removed: $($_.Exception.Message)" }
     }
     @{ name = $name; files = [object[]] $files; kept = [object[]] $kept; warnings = [object[]] $warnings }
+}
+
+# Remembers a machine that ends with the program that started us: the loop removes it when its input ends.
+function Register-TiedMachine([string] $vm, [string] $folder) {
+    $global:HvlabShared.Tied[$vm] = $folder
+    @{ tied = $true }
+}
+
+function Remove-TiedMachines {
+    $tied = $global:HvlabShared.Tied
+    foreach ($vm in @($tied.Keys)) {
+        try { [void] (Remove-Machine $vm $tied[$vm] $false $true) }
+        catch { Write-Verbose $_.Exception.Message }
+    }
 }
 
 # Folders of ours below the machines' folder, with their sizes and ages; those that were kept on purpose are nobody's leftover.

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { readNext, readTag, writeNext, writeTag } from "../../../../src/drivers/hyperv/tag.ts";
+import {
+  putTag,
+  readNext,
+  readTag,
+  readText,
+  removeTag,
+  type Tag,
+  writeNext,
+  writeTag,
+  writeText,
+} from "../../../../src/drivers/hyperv/tag.ts";
 
 const key = "hvlab-4c805c52-e71f-4aa9-beff-b3243286b033";
 
@@ -37,4 +47,28 @@ Deno.test("what waits for the next start comes and goes without touching the res
   assert.equal(writeNext(waiting, {}), notes);
   assert.equal(writeNext("", {}), "");
   assert.deepEqual(readNext("[hvlab-next;memory_mb=x;cpus=;]"), {});
+});
+
+Deno.test("whatever a mark says is read back", () => {
+  const expires_at = "2026-11-29T22:30:48.425Z";
+  const tags: Tag[] = [
+    { key, making: false, adopted: true },
+    { key, making: false, image: "win11", sandbox: { expires_at, tied: true } },
+    { key, making: true, sandbox: { tied: false } },
+  ];
+  for (const tag of tags) assert.deepEqual(readTag(writeTag(tag)), tag);
+  assert.deepEqual(readTag(`[hvlab;key=${key};sandbox=yes;expires=never;]`)?.sandbox, { tied: false });
+});
+
+Deno.test("the user's text and the marks live side by side", () => {
+  const plain = fc.string().filter((text) => !text.includes("[hvlab"));
+  fc.assert(fc.property(plain, fc.boolean(), (text, waits) => {
+    const marked = putTag(text, { key, making: false });
+    const notes = waits ? writeNext(marked, { cpus: 2 }) : marked;
+    const changed = writeText(notes, text.trim());
+    assert.equal(readText(changed), text.trim());
+    assert.deepEqual(readTag(changed), { key, making: false });
+    assert.deepEqual(readNext(changed), waits ? { cpus: 2 } : {});
+    assert.equal(removeTag(marked), text.trim());
+  }));
 });

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../../base/json.ts";
 import type { SoundLayer } from "./chain.ts";
-import { qemuName } from "./disk_program.ts";
+import { qemuName } from "./format_names.ts";
 
 /** Block nodes and devices of attached disks; no other has such a name. */
 export const NODE_PREFIX = "hvdisk-";

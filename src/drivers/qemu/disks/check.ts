@@ -6,7 +6,8 @@ import type { CallScope } from "../../call_scope.ts";
 import { numberIn } from "../checkpoints/answers.ts";
 import type { QemuContext } from "../context.ts";
 import { readChain, readDisk } from "./chain.ts";
-import { askQemuImg, programFailure, qemuName } from "./disk_program.ts";
+import { askQemuImg, programFailure } from "./disk_program.ts";
+import { qemuName } from "./format_names.ts";
 import { refuseRunning } from "./users.ts";
 
 /** Exit codes of `qemu-img check`: sound, damaged, leaking; 63 says that the format has nothing to check. */

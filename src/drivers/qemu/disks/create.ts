@@ -10,7 +10,8 @@ import type { QemuContext } from "../context.ts";
 import { removeBond, sweepBonds, takeFingerprint, writeBond } from "./bonds.ts";
 import { describeDisk, readChain, readDisk } from "./chain.ts";
 import { makeWhole, takeDiskLock } from "./disk_lock.ts";
-import { qemuName, tellQemuImg } from "./disk_program.ts";
+import { tellQemuImg } from "./disk_program.ts";
+import { qemuName } from "./format_names.ts";
 import { placeOfNewDisk } from "./places.ts";
 import { refuseParent, refuseRunning } from "./users.ts";
 

@@ -1,7 +1,6 @@
 /** qemu-img at work on disks from anywhere: with a bound on its memory, and with its words made ours. */
 
 import { HvError } from "../../../base/errors.ts";
-import type { DiskFormat } from "../../../contract/disk.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { QEMU_IMG, type QemuContext } from "../context.ts";
 import { findQemuImg } from "../program.ts";
@@ -11,20 +10,6 @@ import { describeUsers, findHolders } from "./users.ts";
 const MEMORY_LIMIT_BYTES = 4 * 1024 ** 3;
 const LIMITER = "prlimit";
 const PERCENT = /\((\d+(?:\.\d+)?)\/100%\)/g;
-
-/** QEMU's own names of formats. */
-const QEMU_NAMES: Readonly<Record<DiskFormat, string>> = {
-  qcow2: "qcow2",
-  raw: "raw",
-  vhdx: "vhdx",
-  vhd: "vpc",
-  vmdk: "vmdk",
-};
-
-/** A format as QEMU calls it. */
-export function qemuName(format: DiskFormat): string {
-  return QEMU_NAMES[format];
-}
 
 /** How a run ended: its exit code and what it printed. */
 export interface DiskProgramEnd {

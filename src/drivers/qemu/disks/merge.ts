@@ -15,7 +15,8 @@ import { readBond, removeBond, sweepBonds, takeFingerprint, writeBond } from "./
 import { describeDisk, readChain, readDisk, type SoundLayer } from "./chain.ts";
 import { takeDiskLock } from "./disk_lock.ts";
 import { pointAtParent } from "./disk_records.ts";
-import { qemuName, tellQemuImg } from "./disk_program.ts";
+import { tellQemuImg } from "./disk_program.ts";
+import { qemuName } from "./format_names.ts";
 import { mergeLive } from "./live_merge.ts";
 import { refuseStrangers, refuseUnreadable } from "./trust.ts";
 import { type DiskVm, findChildren, findVms, ownerOf } from "./users.ts";

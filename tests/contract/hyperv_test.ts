@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { openDriver } from "../../src/drivers/index.ts";
-import { HyperVWorld, NO_SIMULATION } from "../support/hyperv_world.ts";
+import { StateFolder } from "../../src/state/layout.ts";
+import { HyperVWorld, NO_SIMULATION, runShell } from "../support/hyperv_world.ts";
 import { runContract } from "./behaviour.ts";
 import "./behaviours/index.ts";
 
@@ -17,13 +18,24 @@ runContract(name, {
     const world = worlds[0] ?? await HyperVWorld.open();
     if (worlds.length === 0) worlds.push(world);
     const known = drivers[0];
-    const driver = known ?? await openDriver("hyperv", { ...options, host: world.host });
+    // One driver for all, so its state must outlive each behaviour's own.
+    const state = new StateFolder(`${world.folder}/state`);
+    const driver = known ?? await openDriver("hyperv", { ...options, host: world.host, state });
     if (known === undefined) drivers.push(driver);
     // The simulated guest's files are this machine's own and go back with no checkpoint; hyperv_guest_test.ts tries guests.
     const features = new Set([...driver.features].filter((feature) => feature !== "guest"));
     return { ...driver, features, close: () => Promise.resolve() };
   },
-  image: "none",
+  image: "win",
+  async prepare(lab) {
+    const { images } = await lab.call("image_list");
+    if (Array.isArray(images) && images.length > 0) return;
+    const [world] = worlds;
+    assert.ok(world !== undefined);
+    const disk = `${world.folder}/base.vhdx`;
+    await runShell(world, `New-VHD '${disk}' -SizeBytes 64MB -Dynamic > $null`);
+    await lab.call("image_import", { name: "win", disk });
+  },
   source: { disk_size_mb: 1024 },
 }, { ignore, shared: true });
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { openDriver } from "../../src/drivers/index.ts";
+import { StateFolder } from "../../src/state/layout.ts";
 import { Lab } from "../contract/lab.ts";
 import { HyperVWorld, NO_SIMULATION } from "./hyperv_world.ts";
 
@@ -71,7 +72,9 @@ async function inside(
     const lab = await Lab.open({
       async openDriver(_, options) {
         if (own) return await openDriver("hyperv", { ...options, host: world.host });
-        host.driver ??= await openDriver("hyperv", { ...options, host: world.host });
+        // One driver for all, so its state must outlive each test's own.
+        const state = new StateFolder(`${world.folder}/state`);
+        host.driver ??= await openDriver("hyperv", { ...options, host: world.host, state });
         return { ...host.driver, close: () => Promise.resolve() };
       },
       image: "none",

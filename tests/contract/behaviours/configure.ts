@@ -35,7 +35,8 @@ behaviour(
   "an empty change and an impossible one are refused",
   { needs: ["configure"] },
   async ({ lab }) => {
-    const before = await lab.vm("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
+    await lab.call("vm_create", { name: "web", ...lab.source, memory_mb: 256 });
+    const before = await lab.vm("vm_get", { vm: "web" });
     assert.equal((await lab.failure("vm_configure", { vm: "web" })).code, "hv.usage");
     for (const change of [{ memory_mb: 0 }, { cpus: 0 }, { cpus: -1 }]) {
       assert.equal((await lab.failure("vm_configure", { vm: "web", ...change })).code, "hv.usage");

@@ -41,7 +41,8 @@ behaviour(
 );
 
 behaviour("a taken name is a conflict and leaves the first VM alone", { needs: ["vms"] }, async ({ lab }) => {
-  const first = await lab.vm("vm_create", { name: "web", ...lab.source });
+  await lab.call("vm_create", { name: "web", ...lab.source });
+  const first = await lab.vm("vm_get", { vm: "web" });
   assert.equal((await lab.failure("vm_create", { name: "web", ...lab.source })).code, "hv.conflict");
   assert.deepEqual(await lab.vm("vm_get", { vm: "web" }), first);
 });

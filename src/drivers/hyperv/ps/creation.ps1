@@ -36,12 +36,14 @@ function New-Disk([string] $folder, $disk_bytes, $disk, $parent_disk) {
     $server = Get-Server
     $place = [IO.Path]::Combine($folder, 'Virtual Hard Disks')
     [void] [IO.Directory]::CreateDirectory($place)
+    # An export puts a disk and all that it hangs on into one folder, so that no two may have one name.
+    $file = 'disk-' + [IO.Path]::GetFileName($folder).Substring(6, 8)
     if ($parent_disk) {
-        $path = [IO.Path]::Combine($place, 'disk' + [IO.Path]::GetExtension([string] $parent_disk))
+        $path = [IO.Path]::Combine($place, $file + [IO.Path]::GetExtension([string] $parent_disk))
         [void] (Hyper-V\New-VHD -Path $path -ParentPath ([string] $parent_disk) -Differencing @server -ErrorAction Stop)
         return $path
     }
-    $path = [IO.Path]::Combine($place, 'disk.vhdx')
+    $path = [IO.Path]::Combine($place, "$file.vhdx")
     [void] (Hyper-V\New-VHD -Path $path -SizeBytes ([uint64] $disk_bytes) -Dynamic @server -ErrorAction Stop)
     $path
 }

@@ -26,6 +26,11 @@ const Disks = z.object({
   machine: MachineAnswer.shape.machine,
 });
 export type MachineDisks = z.infer<typeof Disks>;
+const Screen = z.object({
+  width: z.int().check(z.minimum(1), z.maximum(16_384)),
+  height: z.int().check(z.minimum(1), z.maximum(16_384)),
+  image: z.base64(),
+});
 const Removal = z.object({
   name: z.string(),
   files: z.array(z.string()),
@@ -198,6 +203,10 @@ export class HyperV {
       warnings: z.optional(z.array(z.string())),
     });
     return this.#ask(answer, "remove_stray_folder", { folder }, scope);
+  }
+
+  screen(id: string, signal: AbortSignal): Promise<z.infer<typeof Screen>> {
+    return this.#ask(Screen, "machine_screen", { vm: uuidOf(id) }, { signal });
   }
 
   checkpoints(id: string, signal: AbortSignal): Promise<z.infer<typeof CheckpointListing>> {

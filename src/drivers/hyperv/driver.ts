@@ -9,6 +9,7 @@ import { openCheckpoints } from "./checkpoints.ts";
 import { HyperV } from "./client.ts";
 import { applyWaiting, configureVm, renameVm } from "./configure.ts";
 import { openCopies } from "./copies.ts";
+import { openConsole, openNmi } from "./console.ts";
 import { diagnose } from "./diagnose.ts";
 import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
@@ -77,12 +78,16 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "copies",
       "images",
       "sandboxes",
+      "console",
+      "nmi",
       "checkpoints",
       "checkpoints.memory",
     ]),
     ...(simulated ? { simulated } : {}),
     vms,
     checkpoints: openCheckpoints(hyperv),
+    console: openConsole(hyperv),
+    nmi: openNmi(hyperv),
     pause: {
       async pause(id, scope) {
         await hyperv.changeMachine("pause_machine", id, {}, scope);

@@ -2,6 +2,7 @@
 
 import bootstrap from "./ps/bootstrap.ps1" with { type: "text" };
 import checkpoints from "./ps/checkpoints.ps1" with { type: "text" };
+import consoleOperations from "./ps/console.ps1" with { type: "text" };
 import copies from "./ps/copies.ps1" with { type: "text" };
 import creation from "./ps/creation.ps1" with { type: "text" };
 import guest from "./ps/guest.ps1" with { type: "text" };
@@ -31,6 +32,7 @@ export const LIBRARY = [
   removal,
   settings,
   checkpoints,
+  consoleOperations,
   host,
   guest,
 ]

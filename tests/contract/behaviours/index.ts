@@ -9,3 +9,4 @@ import "./checkpoints.ts";
 import "./configure.ts";
 import "./copies.ts";
 import "./several.ts";
+import "./console.ts";

@@ -27,8 +27,8 @@ namespace HvlabSimulation
             switch (className.ToLowerInvariant())
             {
                 case "msvm_keyboard": return Keyboard(machine, method, arguments);
-                case "msvm_syntheticmouse":
-                case "msvm_ps2mouse": return Mouse(machine, method, arguments);
+                case "msvm_syntheticmouse": return Mouse(machine, method, arguments, "isDown", Machine.GuestAnswers(machine));
+                case "msvm_ps2mouse": return Mouse(machine, method, arguments, "buttonState", true);
                 case "msvm_computersystem": return method.ToLowerInvariant() == "requeststatechange" ? ChangeState(machine, arguments) : null;
                 case "msvm_shutdowncomponent": return method.ToLowerInvariant() == "initiateshutdown" ? ShutDown(machine) : null;
                 default: return null;
@@ -69,17 +69,20 @@ namespace HvlabSimulation
             return pressed;
         }
 
-        // Without a driver in the guest the mouse can do nothing.
-        private static Node Mouse(Node machine, string method, Node arguments)
+        // Without a driver in the guest the synthetic mouse can do nothing; the old one is the hardware that every system knows.
+        private static Node Mouse(Node machine, string method, Node arguments, string flag, bool driver)
         {
             if (!Machine.Runs(machine)) return Returned(InvalidState);
-            bool driver = Machine.GuestAnswers(machine);
             switch (method.ToLowerInvariant())
             {
                 case "setabsoluteposition":
+                    if (flag != "isDown") return null;
                     return driver ? Record(machine, "move", new List<object> { arguments.Number("horizontalPosition"), arguments.Number("verticalPosition") }) : Returned(Failed);
+                case "setrelativeposition":
+                    if (flag != "buttonState") return null;
+                    return Record(machine, "nudge", new List<object> { arguments.Number("horizontalDelta"), arguments.Number("verticalDelta") });
                 case "clickbutton": return driver ? Record(machine, "click", arguments.Number("buttonIndex")) : Returned(Failed);
-                case "setbuttonstate": return driver ? Record(machine, "button", new List<object> { arguments.Number("buttonIndex"), arguments.Flag("isDown") }) : Returned(Failed);
+                case "setbuttonstate": return driver ? Record(machine, "button", new List<object> { arguments.Number("buttonIndex"), arguments.Flag(flag) }) : Returned(Failed);
                 case "setscrollposition": return driver ? Record(machine, "scroll", arguments.Number("scrollPositionDelta")) : Returned(Failed);
                 case "getbuttonstate": return Returned(Done).With("IsDown", false);
                 default: return null;

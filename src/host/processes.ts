@@ -52,8 +52,10 @@ export interface Processes {
   attach(program: string, args: readonly string[], options: AttachOptions): Promise<Ended>;
   /** Where a program stands on PATH or under the configured name; `undefined` when it is not there. */
   find(program: string): Promise<string | undefined>;
-  /** The facts of one process; `undefined` when there is none. A zombie counts as gone. */
+  /** The facts of one process; `undefined` when there is none. A zombie counts as gone. Not on Windows, which has no `ps`. */
   describe(pid: number): Promise<ProcessFacts | undefined>;
+  /** Whether a process has this number, whichever it is. */
+  isRunning(pid: number): Promise<boolean>;
   /** All processes of this machine whose program has the given name. */
   list(programName: string): Promise<ProcessFacts[]>;
   /** Sends a signal; answers false when there is no such process. */
@@ -146,6 +148,12 @@ export class DenoProcesses implements Processes {
   async describe(pid: number): Promise<ProcessFacts | undefined> {
     if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
     return (await readProcessTable(this.#ps, ["-p", String(pid)])).find((facts) => facts.pid === pid);
+  }
+
+  async isRunning(pid: number): Promise<boolean> {
+    if (this.#os !== "windows") return await this.describe(pid) !== undefined;
+    const { isInTaskList } = await import("./task_list.ts");
+    return await isInTaskList((args) => this.run("tasklist.exe", args), pid);
   }
 
   async list(programName: string): Promise<ProcessFacts[]> {

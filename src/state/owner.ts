@@ -8,7 +8,7 @@ export interface Owner {
   /** A mark that only this very process has. */
   token: string;
   pid: number;
-  /** When it started, as `ps` prints it; `null` where `ps` could not be asked. */
+  /** When it started, as `ps` prints it; `null` where `ps` could not be asked, as on Windows. */
   started: string | null;
 }
 
@@ -37,26 +37,43 @@ export class OwnerWatch {
     this.#host = host;
   }
 
-  /** False only when the process is surely gone: that `ps` cannot be asked proves nothing. */
+  /** False only when the process is surely gone: that nobody can be asked proves nothing. */
   async isAlive(owner: Owner): Promise<boolean> {
     if (owner.token === PROCESS_TOKEN) return true;
-    let looking = this.#seen.get(owner.pid);
-    if (looking === undefined) {
-      looking = look(this.#host, owner.pid);
-      this.#seen.set(owner.pid, looking);
-    }
-    const facts = await looking;
+    const facts = await (owner.started === null ? this.#seek(owner.pid) : this.#look(owner.pid));
     if (facts === "not seen") return true;
     if (facts === "gone") return false;
-    return owner.started === null || isSameStart(owner.started, facts.started);
+    return owner.started === null || facts === "there" || isSameStart(owner.started, facts.started);
+  }
+
+  #look(pid: number): Promise<Looked> {
+    return this.#once(pid, () => look(this.#host, pid));
+  }
+
+  #seek(pid: number): Promise<Looked> {
+    return this.#once(pid, () => seek(this.#host, pid));
+  }
+
+  #once(pid: number, make: () => Promise<Looked>): Promise<Looked> {
+    const looking = this.#seen.get(pid) ?? make();
+    this.#seen.set(pid, looking);
+    return looking;
   }
 }
 
-type Looked = { started: string } | "gone" | "not seen";
+type Looked = { started: string } | "there" | "gone" | "not seen";
 
 async function look(host: Host, pid: number): Promise<Looked> {
+  return await unlessBlind(async () => await host.processes.describe(pid) ?? "gone");
+}
+
+async function seek(host: Host, pid: number): Promise<Looked> {
+  return await unlessBlind(async () => await host.processes.isRunning(pid) ? "there" : "gone");
+}
+
+async function unlessBlind(work: () => Promise<Looked>): Promise<Looked> {
   try {
-    return await host.processes.describe(pid) ?? "gone";
+    return await work();
   } catch (error) {
     if (error instanceof HvError) return "not seen";
     throw error;

@@ -86,6 +86,7 @@ export function mortalHost(real: Host, life: number): MortalHost {
       attach: (program, args, options) => processes.attach(program, args, options),
       find: (program) => processes.find(program),
       describe: (pid) => processes.describe(pid),
+      isRunning: (pid) => processes.isRunning(pid),
       list: (name) => processes.list(name),
       kill(pid, signal) {
         step("kill");

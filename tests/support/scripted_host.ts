@@ -11,6 +11,7 @@
 import assert from "node:assert/strict";
 import { basename } from "node:path";
 import { denoFiles } from "../../src/host/files.ts";
+import { denoDownloads } from "../../src/host/downloads.ts";
 import type { Host } from "../../src/host/host.ts";
 import type { OperatingSystem } from "../../src/host/operating_system.ts";
 import { FileLocks } from "../../src/host/locks.ts";
@@ -108,6 +109,10 @@ export class ScriptedProcesses implements Processes {
 
   describe(pid: number): Promise<ProcessFacts | undefined> {
     return Promise.resolve(this.table.find((process) => process.pid === pid));
+  }
+
+  async isRunning(pid: number): Promise<boolean> {
+    return await this.describe(pid) !== undefined;
   }
 
   list(programName: string): Promise<ProcessFacts[]> {
@@ -208,6 +213,7 @@ export class ScriptedHost implements Host, AsyncDisposable {
   readonly sockets = new ScriptedSockets();
   readonly permissions = denoPermissions;
   readonly terminal = denoTerminal;
+  readonly downloads = denoDownloads;
   readonly variables = new Map<string, string>();
   readonly machine: Machine = {
     ...denoMachine,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { joinPath } from "../../../src/base/paths.ts";
 import { VERSION } from "../../../src/base/version.ts";
 import { runCommandLine } from "../../support/command_line.ts";
 import { withTemporaryFolder } from "../../support/temporary_folder.ts";
@@ -148,7 +149,7 @@ Deno.test("the state folder comes from the flag, the environment, the platform, 
   assert.equal(await stateOf(["--state=/flag"], { HVLAB_STATE: "/env" }), "/flag");
   assert.equal(await stateOf([], { HVLAB_STATE: "/env" }), "/env");
   assert.equal(await stateOf([]), "/f/state");
-  assert.equal(await stateOf(["--state", "sub"]), `${await Deno.realPath(".")}/sub`);
+  assert.equal(await stateOf(["--state", "sub"]), joinPath(await Deno.realPath("."), "sub"));
 });
 
 Deno.test("mcp hands its flags to the server and gives the server's exit code", async () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { joinPath } from "../../../src/base/paths.ts";
 import { DEFAULT_CONFIG } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { HvError } from "../../../src/base/errors.ts";
@@ -51,7 +52,7 @@ Deno.test("the file in the config folder is read, and one in the working folder 
     await Deno.mkdir(`${folder}/config`);
     await Deno.mkdir(`${folder}/work`);
     await Deno.writeTextFile(`${folder}/work/hvlab.yaml`, "policy: {mode: read-only}\n");
-    const host = hostWithConfigFolder(`${folder}/config`);
+    const host = hostWithConfigFolder(joinPath(folder, "config"));
     const before = Deno.cwd();
     Deno.chdir(`${folder}/work`);
     try {
@@ -62,7 +63,7 @@ Deno.test("the file in the config folder is read, and one in the working folder 
     await Deno.writeTextFile(`${folder}/config/hvlab.yaml`, "driver: memory\n");
     const config = await loadConfig(host);
     assert.equal(config.driver, "memory");
-    assert.equal(config.file, `${folder}/config/hvlab.yaml`);
+    assert.equal(config.file, joinPath(folder, "config", "hvlab.yaml"));
     assert.deepEqual({ ...config, driver: null, file: null }, DEFAULT_CONFIG);
   }));
 
@@ -86,18 +87,25 @@ Deno.test("a relative --config is relative to the working folder, its paths to t
     Deno.chdir(folder);
     try {
       const config = await loadConfig(hostWithConfigFolder(folder), { path: "sub/lab.yaml" });
-      assert.equal(config.file, `${folder}/sub/lab.yaml`);
-      assert.equal(config.state, `${folder}/state`);
+      assert.equal(config.file, joinPath(folder, "sub", "lab.yaml"));
+      assert.equal(config.state, joinPath(folder, "state"));
     } finally {
       Deno.chdir(before);
     }
   }));
 
-Deno.test("a link to nowhere in the config folder is an error, not the default", () =>
-  withTemporaryFolder(async (folder) => {
-    await Deno.symlink(`${folder}/gone`, `${folder}/hvlab.yaml`);
-    assert.equal((await failureOf(loadConfig(hostWithConfigFolder(folder)))).code, "hv.not_found");
-  }));
+/** Wine shows nothing where such a link lies, and Windows gives the right to make one to administrators only. */
+const hasNoLinks = Deno.build.os === "windows";
+
+Deno.test(
+  "a link to nowhere in the config folder is an error, not the default",
+  { ignore: hasNoLinks },
+  () =>
+    withTemporaryFolder(async (folder) => {
+      await Deno.symlink(`${folder}/gone`, `${folder}/hvlab.yaml`, { type: "file" });
+      assert.equal((await failureOf(loadConfig(hostWithConfigFolder(folder)))).code, "hv.not_found");
+    }),
+);
 
 Deno.test("a folder or a huge file in place of the configuration is refused", () =>
   withTemporaryFolder(async (folder) => {

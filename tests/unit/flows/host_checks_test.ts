@@ -27,7 +27,7 @@ Deno.test("a state folder that is missing is fine, a file in its place is not", 
     const host = openDenoHost();
     const missing = await inspectStateFolder(host, new StateFolder(`${folder}/a/b`));
     assert.equal(missing.status, "ok");
-    assert.match(missing.finding, new RegExp(`below "${folder}"`));
+    assert.ok(missing.finding.includes(`below "${folder}"`), missing.finding);
     await Deno.writeTextFile(`${folder}/file`, "");
     const inTheWay = await inspectStateFolder(host, new StateFolder(`${folder}/file`));
     assert.equal(inTheWay.status, "broken");
@@ -58,16 +58,23 @@ Deno.test("a store is fine when missing or sound, and broken with a fix when dam
     }
   }));
 
-Deno.test("a state folder of somebody else is broken, an own one is fine", () =>
-  withTemporaryFolder(async (folder) => {
-    const owner = (await Deno.stat(folder)).uid ?? 0;
-    await Deno.chmod(folder, 0o700);
-    const state = new StateFolder(`${folder}/state`);
-    const stranger = await inspectPermissions(hostOf(owner + 1), state, DEFAULT_CONFIG);
-    assert.equal(stranger.status, "broken");
-    assert.match(stranger.finding, /may not write/);
-    assert.equal((await inspectPermissions(hostOf(owner), state, DEFAULT_CONFIG)).status, "ok");
-  }));
+/** Windows has no user ids. */
+const withoutUsers = Deno.build.os === "windows";
+
+Deno.test(
+  "a state folder of somebody else is broken, an own one is fine",
+  { ignore: withoutUsers },
+  () =>
+    withTemporaryFolder(async (folder) => {
+      const owner = (await Deno.stat(folder)).uid ?? 0;
+      await Deno.chmod(folder, 0o700);
+      const state = new StateFolder(`${folder}/state`);
+      const stranger = await inspectPermissions(hostOf(owner + 1), state, DEFAULT_CONFIG);
+      assert.equal(stranger.status, "broken");
+      assert.match(stranger.finding, /may not write/);
+      assert.equal((await inspectPermissions(hostOf(owner), state, DEFAULT_CONFIG)).status, "ok");
+    }),
+);
 
 Deno.test("a configured program that may not be started is a warning with its path", () =>
   withTemporaryFolder(async (folder) => {

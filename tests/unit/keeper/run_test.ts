@@ -165,16 +165,23 @@ Deno.test("what the work tells is in the log, and its events are in the history"
   });
 });
 
-Deno.test("in a state folder that has gone the keeper ends and makes nothing anew", async () => {
-  const work = new ScriptedWork({ ...NOTHING, machines: 1 }, NOTHING);
-  await withKeeper(work, async ({ state, options }) => {
-    work.onLook = async (look) => {
-      if (look !== 0) return;
-      await Deno.remove(state.root, { recursive: true });
-      work.journal?.add({ at: "2026-11-29T12:00:00.000Z", vm: "vm-x", event: "died", details: {} });
-    };
-    assert.equal(await runKeeper(options), 0);
-    await assert.rejects(() => Deno.stat(state.root), Deno.errors.NotFound);
-    assert.equal(await runKeeper(options), 0);
-  });
-});
+/** Windows removes no folder with an open file in it. */
+const keepsFolders = Deno.build.os === "windows";
+
+Deno.test(
+  "in a state folder that has gone the keeper ends and makes nothing anew",
+  { ignore: keepsFolders },
+  async () => {
+    const work = new ScriptedWork({ ...NOTHING, machines: 1 }, NOTHING);
+    await withKeeper(work, async ({ state, options }) => {
+      work.onLook = async (look) => {
+        if (look !== 0) return;
+        await Deno.remove(state.root, { recursive: true });
+        work.journal?.add({ at: "2026-11-29T12:00:00.000Z", vm: "vm-x", event: "died", details: {} });
+      };
+      assert.equal(await runKeeper(options), 0);
+      await assert.rejects(() => Deno.stat(state.root), Deno.errors.NotFound);
+      assert.equal(await runKeeper(options), 0);
+    });
+  },
+);

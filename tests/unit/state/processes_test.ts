@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { openDenoHost } from "../../../src/host/deno_host.ts";
 import { StateFolder } from "../../../src/state/layout.ts";
 import { openStore } from "../../../src/state/store.ts";
+import { NO_SIGHT } from "../../support/process_sight.ts";
 import { withTemporaryFolder } from "../../support/temporary_folder.ts";
 
 const CHILD = fileURLToPath(new URL("./store_child.ts", import.meta.url));
@@ -12,7 +13,13 @@ function startChild(state: StateFolder, rounds: number, name: string): Deno.Chil
   return new Deno.Command(Deno.execPath(), {
     args: [
       ...["run", "--quiet", "--no-prompt", "--no-remote", "--no-lock", "--cached-only", "--no-check"],
-      ...["--allow-read", "--allow-write", "--allow-run=ps,cat", "--allow-env=HVLAB_*,PATH", "--allow-sys"],
+      ...[
+        "--allow-read",
+        "--allow-write",
+        "--allow-run=ps,cat,tasklist.exe",
+        "--allow-env=HVLAB_*,PATH",
+        "--allow-sys",
+      ],
       ...[CHILD, state.root, String(rounds), name],
     ],
     stdout: "piped",
@@ -25,7 +32,12 @@ function integrityOf(state: StateFolder): unknown {
   return database.prepare("PRAGMA integrity_check").get()?.["integrity_check"];
 }
 
-Deno.test("four processes on one new store lose nothing, and share keys and tokens fairly", () =>
+const skipped = NO_SIGHT === undefined ? "" : ` (skipped: ${NO_SIGHT})`;
+const ignore = NO_SIGHT !== undefined;
+
+Deno.test(`four processes on one new store lose nothing, and share keys and tokens fairly${skipped}`, {
+  ignore,
+}, () =>
   withTemporaryFolder(async (folder) => {
     const state = new StateFolder(`${folder}/state`);
     const rounds = 15;
@@ -68,34 +80,38 @@ Deno.test("four processes on one new store lose nothing, and share keys and toke
     assert.equal(integrityOf(state), "ok");
   }));
 
-Deno.test("a process killed while it writes leaves whole records, and its open one reads as unknown", () =>
-  withTemporaryFolder(async (folder) => {
-    const state = new StateFolder(`${folder}/state`);
-    const child = startChild(state, 0, "killed");
-    const reader = child.stderr.getReader();
-    assert.match(new TextDecoder().decode((await reader.read()).value), /working/);
-    child.kill("SIGKILL");
-    await child.status;
-    await reader.cancel();
-    await child.stdout.cancel();
+Deno.test(
+  `a process killed while it writes leaves whole records, and its open one reads as unknown${skipped}`,
+  { ignore },
+  () =>
+    withTemporaryFolder(async (folder) => {
+      const state = new StateFolder(`${folder}/state`);
+      const child = startChild(state, 0, "killed");
+      const reader = child.stderr.getReader();
+      assert.match(new TextDecoder().decode((await reader.read()).value), /working/);
+      child.kill("SIGKILL");
+      await child.status;
+      await reader.cancel();
+      await child.stdout.cancel();
 
-    using store = await openStore(openDenoHost(), state);
-    assert.deepEqual(store.warnings, []);
-    const operations = await store.operations.list({ limit: 100_000 });
-    assert.ok(operations.length >= 1);
-    for (const { op, state, result, ended_at } of operations) {
-      assert.ok(state === "succeeded" || state === "unknown", `${op} is ${state}`);
-      assert.equal(state === "succeeded", ended_at !== null, op);
-      const round = Number(op.split("-").at(-1));
-      if (state === "succeeded") assert.deepEqual(result, { text: "x".repeat(20_000), round });
-      else assert.equal(result, undefined);
-    }
-    await store.operations.begin({
-      ...{ op: "op-next", tool: "vm_start", target: null, door: "cli", at: new Date().toISOString() },
-    });
-    assert.equal((await store.operations.get("op-next"))?.state, "running");
-    assert.equal(integrityOf(state), "ok");
-  }));
+      using store = await openStore(openDenoHost(), state);
+      assert.deepEqual(store.warnings, []);
+      const operations = await store.operations.list({ limit: 100_000 });
+      assert.ok(operations.length >= 1);
+      for (const { op, state, result, ended_at } of operations) {
+        assert.ok(state === "succeeded" || state === "unknown", `${op} is ${state}`);
+        assert.equal(state === "succeeded", ended_at !== null, op);
+        const round = Number(op.split("-").at(-1));
+        if (state === "succeeded") assert.deepEqual(result, { text: "x".repeat(20_000), round });
+        else assert.equal(result, undefined);
+      }
+      await store.operations.begin({
+        ...{ op: "op-next", tool: "vm_start", target: null, door: "cli", at: new Date().toISOString() },
+      });
+      assert.equal((await store.operations.get("op-next"))?.state, "running");
+      assert.equal(integrityOf(state), "ok");
+    }),
+);
 
 Deno.test("a damaged database found by four processes at once is moved aside once", () =>
   withTemporaryFolder(async (folder) => {

@@ -120,10 +120,12 @@ Deno.test("over MCP files go nowhere unless the policy names a folder", async ()
   await lab.sandbox("a");
   await Deno.writeTextFile(`${lab.root}/in`, "x");
   await lab.call("guest_copy_to", { vm: "a", source: `${lab.root}/in`, destination: "/x" });
-  await Deno.symlink(lab.root, `${allowed}/out`);
-  for (
-    const destination of [`${allowed}/../x`, `${allowed}/out/x`, `${allowed}/none/../../x`, `${allowed}x`]
-  ) {
+  const outside = [`${allowed}/../x`, `${allowed}/none/../../x`, `${allowed}x`];
+  if (Deno.build.os !== "windows") {
+    await Deno.symlink(lab.root, `${allowed}/out`);
+    outside.push(`${allowed}/out/x`);
+  }
+  for (const destination of outside) {
     const error = await lab.failure("guest_copy_from", { vm: "a", source: "/x", destination });
     assert.equal(error.code, "hv.policy_denied", destination);
   }

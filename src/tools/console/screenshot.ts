@@ -4,7 +4,7 @@ import { Screenshot } from "../../contract/console.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { writePicture } from "../../flows/write_picture.ts";
+import { writeNewFile } from "../../flows/write_new_file.ts";
 import { defineTool } from "../tool.ts";
 
 /** Shows a VM's screen: as a file, over MCP as an image of the answer. */
@@ -25,7 +25,7 @@ export default defineTool({
     const png = await encodePng(picture);
     const facts = { vm: vm.id, width: picture.width, height: picture.height, size_bytes: png.length };
     if (output === undefined) return { ...facts, png_base64: png.toBase64() };
-    await writePicture(host, output, png, overwrite);
+    await writeNewFile(host, output, png, overwrite);
     return { ...facts, output };
   },
   render: ({ width, height, output }) =>

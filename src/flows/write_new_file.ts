@@ -1,13 +1,13 @@
-/** Pictures as files of this host. */
+/** Results as files of this host. */
 
 import { HvError } from "../base/errors.ts";
 import type { Host } from "../host/host.ts";
 
 /** Writes a new file; with `overwrite` it may replace one. Throws `hv.conflict` for a path that is taken otherwise. */
-export async function writePicture(
+export async function writeNewFile(
   { files }: Pick<Host, "files">,
   path: string,
-  png: Uint8Array,
+  bytes: Uint8Array,
   overwrite: boolean,
 ): Promise<void> {
   const facts = await files.stat(path, { follow: true });
@@ -18,5 +18,5 @@ export async function writePicture(
     });
   }
   using writer = await files.create(path, { overwrite, mode: 0o644 });
-  await writer.write(png);
+  await writer.write(bytes);
 }

@@ -1,6 +1,7 @@
 /** What ran inside a guest, and what was copied in and out. */
 
 import * as z from "zod/mini";
+import { UnusedChannel } from "./guest_access.ts";
 
 /** How a guest program ended, with its streams apart. A signal or a code over 255 stands here as it was. */
 export const ExecResult = z.object({
@@ -20,6 +21,10 @@ export const ExecResult = z.object({
   duration_ms: z.int(),
   /** The way into the guest that was used. */
   channel: z.string(),
+  channels_not_used: z.optional(z.array(UnusedChannel)),
+  /** Files of this host that hold the whole of what the texts above hold only in part. */
+  stdout_file: z.optional(z.string()),
+  stderr_file: z.optional(z.string()),
 });
 export type ExecResult = z.infer<typeof ExecResult>;
 

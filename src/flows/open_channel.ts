@@ -7,6 +7,17 @@ import type { GuestChannel } from "../guest/channel.ts";
 
 /** Opens the best channel into a running VM; any other state is refused before the guest is asked. */
 export function openChannel(driver: Driver, vm: Vm): GuestChannel {
+  refuseUnusable(vm);
+  const [channel] = driver.channels(vm);
+  if (channel !== undefined) return channel;
+  throw new HvError("hv.unsupported", `There is no way into the guest of "${vm.name}"`, {
+    hint: "Install the guest agent in the image",
+    context: { vm: vm.id, driver: driver.name },
+  });
+}
+
+/** Throws `hv.guest_crashed` or `hv.conflict` for a VM whose guest cannot be used in its present state. */
+export function refuseUnusable(vm: Vm): void {
   if (vm.state === "crashed") {
     throw new HvError("hv.guest_crashed", `The guest of "${vm.name}" has crashed`, {
       hint: "Restart the VM",
@@ -23,10 +34,4 @@ export function openChannel(driver: Driver, vm: Vm): GuestChannel {
       },
     );
   }
-  const [channel] = driver.channels(vm);
-  if (channel !== undefined) return channel;
-  throw new HvError("hv.unsupported", `There is no way into the guest of "${vm.name}"`, {
-    hint: "Install the guest agent in the image",
-    context: { vm: vm.id, driver: driver.name },
-  });
 }

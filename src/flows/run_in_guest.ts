@@ -2,8 +2,10 @@
 
 import { BoundedBytes } from "../base/bounded_bytes.ts";
 import type { Clock } from "../base/clock.ts";
+import { HvError } from "../base/errors.ts";
 import type { ExecResult } from "../contract/guest.ts";
-import type { ByteSink, GuestChannel, GuestCommand } from "../guest/channel.ts";
+import type { ByteSink, GuestChannel, GuestCommand, GuestExit } from "../guest/channel.ts";
+import { WholeOutput, type WholePlace } from "./whole_output.ts";
 
 /** How much of each stream the result keeps, in bytes: from its beginning and from its end. */
 export interface OutputLimits {
@@ -14,10 +16,15 @@ export interface OutputLimits {
 /** Enough for a person and for a model; a door that passes bytes through sees all of them. */
 export const OUTPUT_LIMITS: OutputLimits = { head: 128 * 1024, tail: 128 * 1024 };
 
+/** How much of each stream a failure tells. */
+const PARTIAL_CHARACTERS = 8_000;
+
 export interface RunOptions {
   limits?: OutputLimits;
   /** Where all bytes go as they come, beside the result. */
   sinks?: { stdout: ByteSink; stderr: ByteSink } | undefined;
+  /** Where the whole of a stream goes that is longer than the result keeps. */
+  whole?: WholePlace | undefined;
   signal: AbortSignal;
   clock: Clock;
 }
@@ -26,15 +33,27 @@ export interface RunOptions {
 export async function runInGuest(
   channel: GuestChannel,
   command: GuestCommand,
-  { limits = OUTPUT_LIMITS, sinks, signal, clock }: RunOptions,
+  { limits = OUTPUT_LIMITS, sinks, whole, signal, clock }: RunOptions,
 ): Promise<ExecResult> {
   const kept = { stdout: new BoundedBytes(limits), stderr: new BoundedBytes(limits) };
+  const wholeOf = (name: string): WholeOutput | undefined =>
+    whole === undefined ? undefined : new WholeOutput(whole, name, limits.head + limits.tail);
+  const files = { stdout: wholeOf("stdout"), stderr: wholeOf("stderr") };
   const sinkFor = (stream: "stdout" | "stderr"): ByteSink => async (bytes) => {
+    await files[stream]?.push(bytes, kept[stream]);
     kept[stream].push(bytes);
     await sinks?.[stream](bytes);
   };
   const started = clock.monotonic();
-  const exit = await channel.exec(command, { stdout: sinkFor("stdout"), stderr: sinkFor("stderr") }, signal);
+  let exit: GuestExit;
+  try {
+    exit = await channel.exec(command, { stdout: sinkFor("stdout"), stderr: sinkFor("stderr") }, signal);
+  } catch (error) {
+    throw withPartialOutput(error, kept);
+  } finally {
+    files.stdout?.close();
+    files.stderr?.close();
+  }
   const duration = clock.monotonic() - started;
   const stdout = kept.stdout.toText();
   const stderr = kept.stderr.toText();
@@ -51,5 +70,18 @@ export async function runInGuest(
     ...(dropped === 0 ? {} : { truncated: true, dropped_bytes: dropped }),
     duration_ms: Math.round(duration),
     channel: channel.name,
+    ...(files.stdout?.file === undefined ? {} : { stdout_file: files.stdout.file }),
+    ...(files.stderr?.file === undefined ? {} : { stderr_file: files.stderr.file }),
   };
+}
+
+/** The failure with the end of what the program had written. */
+function withPartialOutput(error: unknown, kept: { stdout: BoundedBytes; stderr: BoundedBytes }): unknown {
+  if (!(error instanceof HvError) || kept.stdout.total + kept.stderr.total === 0) return error;
+  return error.withContext({
+    stdout: kept.stdout.toText().text.slice(-PARTIAL_CHARACTERS),
+    stderr: kept.stderr.toText().text.slice(-PARTIAL_CHARACTERS),
+    stdout_bytes: kept.stdout.total,
+    stderr_bytes: kept.stderr.total,
+  });
 }

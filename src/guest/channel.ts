@@ -66,6 +66,12 @@ export interface GuestChannel {
   /** Reads a guest file whole into the sink. */
   readFile(path: string, sink: ByteSink, signal: AbortSignal): Promise<void>;
 
+  /** Removes a guest file; one that is not there counts as removed. */
+  removeFile(path: string, signal: AbortSignal): Promise<void>;
+
+  /** The folder of the guest for files that pass, without a separator at its end. */
+  temporaryFolder(signal: AbortSignal): Promise<string>;
+
   /**
    * Gives a person a terminal in the guest, on our own: keys, signals and its size go there, until the program ends.
    * Without a command it is the user's shell. Absent where the channel has no terminals.

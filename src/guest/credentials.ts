@@ -72,7 +72,7 @@ export async function readSecret(
   { user, password }: GuestLogin,
 ): Promise<string | undefined> {
   if (password === undefined) return undefined;
-  if (password.kind === "variable") return readPassword(host, password.name);
+  if (password.kind === "variable") return await readPassword(host, password.name);
   const stored = await readStored(host, folder);
   const found = stored?.stored_in === "libsecret" ? await lookUp(host, password.key, user) : stored?.password;
   if (found !== undefined && found !== "") return found;

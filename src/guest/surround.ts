@@ -3,7 +3,7 @@
 import type { GuestChannel } from "./channel.ts";
 
 /** What a channel is asked to do. */
-export type ChannelWork = "ping" | "exec" | "writeFile" | "readFile" | "attach";
+export type ChannelWork = "ping" | "exec" | "writeFile" | "readFile" | "removeFile" | "attach";
 
 /** Does something before, after or about a piece of work. */
 export type Around = <T>(name: ChannelWork, work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
@@ -19,6 +19,8 @@ export function surroundChannel(channel: GuestChannel, around: Around): GuestCha
     writeFile: (path, feed, options, signal) =>
       around("writeFile", () => channel.writeFile(path, feed, options, signal), signal),
     readFile: (path, sink, signal) => around("readFile", () => channel.readFile(path, sink, signal), signal),
+    removeFile: (path, signal) => around("removeFile", () => channel.removeFile(path, signal), signal),
+    temporaryFolder: (signal) => channel.temporaryFolder(signal),
     ...(attach === undefined ? {} : {
       attach: (command, signal) => around("attach", () => attach.call(channel, command, signal), signal),
     }),

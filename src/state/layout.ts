@@ -78,6 +78,11 @@ export class StateFolder {
     return joinPath(this.keeper, "log");
   }
 
+  /** Which way into guests of an image answered when a better one did not. */
+  get guestChannels(): string {
+    return joinPath(this.root, "guest_channels.json");
+  }
+
   /** Whole results that were too long for an answer. */
   get results(): string {
     return joinPath(this.root, "results");

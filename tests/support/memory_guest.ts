@@ -57,6 +57,15 @@ export class MemoryGuest implements GuestChannel {
     await sink(bytes);
   }
 
+  removeFile(path: string): Promise<void> {
+    this.files.delete(path);
+    return Promise.resolve();
+  }
+
+  temporaryFolder(): Promise<string> {
+    return Promise.resolve("/tmp");
+  }
+
   close(): void {}
 
   readonly #programs = new Map<string, Program>([

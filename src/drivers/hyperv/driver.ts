@@ -108,7 +108,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       sweep: (scope) => sandboxes.sweep(scope),
     },
     copies: openCopies(hyperv, state),
-    channels: (vm) => [new PowerShellDirect(hyperv, vm.id)],
+    channels: (vm, login) => [new PowerShellDirect(hyperv, vm.id, login)],
     crash: () => Promise.resolve(undefined),
     heartbeat: (id, signal) => awaitHeartbeat(hyperv, id, signal),
     hostFacts: async (signal) => ({ ...await hyperv.facts(signal), ...await hyperv.hostFacts(signal) }),

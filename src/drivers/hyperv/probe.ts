@@ -5,7 +5,7 @@ import { HvError, toHvError } from "../../base/errors.ts";
 import type { Host } from "../../host/host.ts";
 import { failureOf } from "./failures.ts";
 import { SidecarLink } from "./link.ts";
-import { readLogin } from "./psdirect.ts";
+import { passwordVariable, userInEnvironment } from "../../guest/login.ts";
 import { findSimulatedModules, simulatedWorld, SIMULATION_VARIABLE } from "./simulation.ts";
 
 /** What a sidecar says of itself once it has passed its probe. */
@@ -83,9 +83,10 @@ export async function openSidecar(
 
 /** The guest's password goes to the sidecar as it came to us, in a variable; those that we may not read it inherits. */
 function guestPassword(host: Host): Record<string, string> {
-  const name = readLogin(host)?.password_variable;
-  const value = name?.startsWith("HVLAB_") ? host.environment.get(name) : undefined;
-  return name === undefined || value === undefined ? {} : { [name]: value };
+  if (userInEnvironment(host) === undefined) return {};
+  const name = passwordVariable(host);
+  const value = name.startsWith("HVLAB_") ? host.environment.get(name) : undefined;
+  return value === undefined ? {} : { [name]: value };
 }
 
 async function tryProgram(

@@ -2,8 +2,8 @@
 
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
-import type { Host } from "../../host/host.ts";
 import type { ByteFeed, ByteSink, GuestChannel, GuestCommand, GuestExit } from "../../guest/channel.ts";
+import { type GuestLogin, readLogin } from "../../guest/login.ts";
 import type { HyperV } from "./client.ts";
 
 /** How long one look for output waits in the guest; calls to one guest take turns, so that it is short. */
@@ -23,21 +23,12 @@ const Answer = z.object({
   err: z.optional(z.nullable(z.string())),
   code: z.optional(z.nullable(z.number())),
   bytes: z.optional(z.string()),
+  folder: z.optional(z.string()),
 });
 type Answer = z.infer<typeof Answer>;
 
-/** Whom to log in as, and the variable that holds the password. */
-export interface GuestLogin {
-  user: string;
-  password_variable: string;
-}
-
-/** Reads the login from the environment; the password itself is never read here. */
-export function readLogin({ environment }: Host): GuestLogin | undefined {
-  const user = environment.get("HVLAB_GUEST_USER");
-  if (user === undefined) return undefined;
-  return { user, password_variable: environment.get("HVLAB_GUEST_PASSWORD_ENV") ?? "HVLAB_GUEST_PASSWORD" };
-}
+/** The variable of which the guest's end reads the password when no login names another. */
+const USUAL_VARIABLE = "HVLAB_GUEST_PASSWORD";
 
 export class PowerShellDirect implements GuestChannel {
   readonly name = "psdirect";
@@ -45,9 +36,12 @@ export class PowerShellDirect implements GuestChannel {
   readonly #hyperv: HyperV;
   readonly #vm: string;
 
-  constructor(hyperv: HyperV, vm: string) {
+  readonly #login: GuestLogin | undefined;
+
+  constructor(hyperv: HyperV, vm: string, login: GuestLogin | undefined = readLogin(hyperv.host)) {
     this.#hyperv = hyperv;
     this.#vm = vm;
+    this.#login = login;
   }
 
   async ping(signal: AbortSignal): Promise<void> {
@@ -64,11 +58,12 @@ export class PowerShellDirect implements GuestChannel {
   }
 
   async exec(
-    { argv, cwd, env = {} }: GuestCommand,
+    { argv, cwd, env = {}, run_as: user, stdin }: GuestCommand,
     sinks: { stdout: ByteSink; stderr: ByteSink },
     signal: AbortSignal,
   ): Promise<GuestExit> {
     const [program = ""] = argv;
+    if (user !== undefined || stdin !== undefined) throw cannot(user === undefined ? "stdin" : "run_as");
     if (program === "") throw new HvError("hv.not_found", 'There is no program ""', { context: { program } });
     const words = [String(argv.length), ...argv, cwd ?? "", ...Object.entries(env).flat()];
     const started = await this.#call("start_program", words, signal);
@@ -127,21 +122,43 @@ export class PowerShellDirect implements GuestChannel {
     }
   }
 
+  async removeFile(path: string, signal: AbortSignal): Promise<void> {
+    refuse(await this.#call("remove_file", [path], signal), `remove "${path}"`, { path });
+  }
+
+  async temporaryFolder(signal: AbortSignal): Promise<string> {
+    const { folder } = await this.#call("temporary_folder", [], signal);
+    if (folder !== undefined) return folder;
+    throw new HvError("hv.internal", "The guest names no folder for passing files", {
+      context: { vm: this.#vm },
+    });
+  }
+
   /** The session belongs to the sidecar and ends with it. */
   close(): void {}
 
   async #call(call: string, words: readonly string[], signal: AbortSignal): Promise<Answer> {
-    const login = readLogin(this.#hyperv.host);
+    const login = this.#login;
     if (login === undefined) {
       throw new HvError("hv.guest_auth", "Nobody is named to log in as in the guest", {
         hint: "Set HVLAB_GUEST_USER and HVLAB_GUEST_PASSWORD to an account of the guest",
         context: { vm: this.#vm },
       });
     }
-    return Answer.parse(
-      JSON.parse(await this.#hyperv.askGuest(this.#vm, { ...login, call, words }, { signal })),
-    );
+    const { user, password } = login;
+    const password_variable = password?.kind === "variable" ? password.name : USUAL_VARIABLE;
+    const request = { user, password_variable, call, words };
+    return Answer.parse(JSON.parse(await this.#hyperv.askGuest(this.#vm, request, { signal })));
   }
+}
+
+function cannot(what: "stdin" | "run_as"): HvError {
+  return new HvError("hv.unsupported", `PowerShell Direct cannot give a program ${what}`, {
+    hint: what === "stdin"
+      ? "Copy the input into a file of the guest, and let the program read that"
+      : "Log in as that user with --user and --password-from-env",
+    context: { channel: "psdirect", field: what },
+  });
 }
 
 function keyOf(answer: Answer, action: string, context: Record<string, string>): string {

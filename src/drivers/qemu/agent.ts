@@ -2,11 +2,12 @@
 
 import { HvError } from "../../base/errors.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
+import { TEMPORARY_FOLDER } from "../../guest/posix/files.ts";
 import type { Host } from "../../host/host.ts";
 import { refused } from "./agent_errors.ts";
 import { execThroughAgent } from "./agent_exec.ts";
 import { execPrepared } from "./agent_prepared.ts";
-import { readGuestFile, writeGuestFile } from "./agent_files.ts";
+import { readGuestFile, removeGuestFile, writeGuestFile } from "./agent_files.ts";
 import { type AgentAddress, AgentLink } from "./agent_link.ts";
 
 export type { AgentAddress } from "./agent_link.ts";
@@ -40,6 +41,11 @@ export function openAgentChannel(address: AgentAddress): GuestChannel {
       await link.takeSleeper()?.wake(signal);
       await readGuestFile(link, clock, path, sink, signal);
     },
+    async removeFile(path, signal) {
+      await link.takeSleeper()?.wake(signal);
+      await removeGuestFile(link, clock, path, signal);
+    },
+    temporaryFolder: () => Promise.resolve(TEMPORARY_FOLDER),
     close: () => link.close(),
   };
 }

@@ -7,7 +7,12 @@ import { isPlainObject, type JsonObject, type JsonValue } from "../../base/json.
 import { type Digest, startSha256 } from "../../host/digest.ts";
 import type { ByteFeed, ByteSink } from "../../guest/channel.ts";
 import { checkGuestPath } from "../../guest/posix/check_command.ts";
-import { commitFailure, inspectFailure, prepareFailure } from "../../guest/posix/file_failures.ts";
+import {
+  commitFailure,
+  fileFailed,
+  inspectFailure,
+  prepareFailure,
+} from "../../guest/posix/file_failures.ts";
 import { isUnreachable } from "./agent_errors.ts";
 import { closeHandles, openHandles } from "./agent_handles.ts";
 import type { AgentLink } from "./agent_link.ts";
@@ -86,6 +91,18 @@ export async function readGuestFile(
     context: { path, wanted: expected, found: sha256, size_bytes: size, received_bytes: received },
     retryable: true,
   });
+}
+
+/** Removes a file; one that is not there counts as removed. */
+export async function removeGuestFile(
+  link: AgentLink,
+  clock: Clock,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  checkGuestPath(path);
+  const { exit, stderr } = await runScript(link, clock, DROP_FILE, [path], signal);
+  if (exit.exit_code !== 0) throw fileFailed("remove", path, stderr);
 }
 
 async function send(

@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { startDeadline } from "../../base/deadline.ts";
 import type { GuestCommand, GuestExit } from "../../guest/channel.ts";
 import { checkCommand } from "../../guest/posix/check_command.ts";
+import { TEMPORARY_FOLDER } from "../../guest/posix/files.ts";
 import { DROP_FILE } from "../../guest/posix/file_scripts.ts";
 import { BECOME_MARKED, markedArguments, newMark, setupFailure } from "../../guest/posix/marked_program.ts";
 import { MarkedStream } from "../../guest/posix/marked_stream.ts";
@@ -29,7 +30,7 @@ export async function execPrepared(
   checkCommand(command);
   await link.takeSleeper()?.wake(signal);
   const { stdin } = command;
-  const input = stdin === undefined ? "" : `/tmp/.hvlab-${crypto.randomUUID()}.in`;
+  const input = stdin === undefined ? "" : `${TEMPORARY_FOLDER}/.hvlab-${crypto.randomUUID()}.in`;
   const mark = newMark();
   const err = new MarkedStream(mark, sinks.stderr);
   const words = [input, ...markedArguments(mark, command)];

@@ -18,6 +18,9 @@ const WORDS_KEPT = { head: 4096, tail: 4096 };
 const DROP_LIMIT_MS = 10_000;
 const DEFAULT_MODE = 0o644;
 
+/** Where programs of a POSIX guest put what passes. */
+export const TEMPORARY_FOLDER = "/tmp";
+
 /** Writes what it reads to a file that is there. Argument: path. */
 const RECEIVE_FILE = `cat >"$1"`;
 
@@ -81,6 +84,17 @@ export async function readFileByProgram(
     signal,
   );
   if (exit_code !== 0) throw fileFailed("read", path, err.toText().text.trim());
+}
+
+/** Removes a file; one that is not there counts as removed. */
+export async function removeFileByProgram(
+  channel: Programs,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  checkGuestPath(path);
+  const { code, stderr } = await run(channel, DROP_FILE, [path], signal);
+  if (code !== 0) throw fileFailed("remove", path, stderr);
 }
 
 async function run(

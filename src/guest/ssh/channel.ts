@@ -4,7 +4,6 @@ import { startDeadline } from "../../base/deadline.ts";
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { Host } from "../../host/host.ts";
-import type { PipedProcess } from "../../host/piped.ts";
 import type {
   ByteFeed,
   ByteSink,
@@ -16,16 +15,12 @@ import type {
 import type { GuestLogin } from "../login.ts";
 import { checkCommand, checkUserName } from "../posix/check_command.ts";
 import { END_TREE } from "../posix/end_tree.ts";
-import { readFileByProgram, writeFileByProgram } from "../posix/files.ts";
 import {
-  markedArguments,
-  newMark,
-  readEnd,
-  RUN_MARKED,
-  scriptInLine,
-  setupFailure,
-} from "../posix/marked_program.ts";
-import { MarkedStream } from "../posix/marked_stream.ts";
+  readFileByProgram,
+  removeFileByProgram,
+  TEMPORARY_FOLDER,
+  writeFileByProgram,
+} from "../posix/files.ts";
 import {
   loginFailure,
   PASSWORD_VARIABLE,
@@ -37,6 +32,7 @@ import {
 } from "./client.ts";
 import { introduce, prepareSshFolder } from "./keys.ts";
 import { Connections } from "./connections.ts";
+import { RemoteProgram } from "./remote_program.ts";
 import { terminalLine } from "./terminal_line.ts";
 
 /** Where a guest's SSH server is, and what is kept about it on this host. */
@@ -63,9 +59,6 @@ export interface SshReach extends AsyncDisposable {
 
 /** Every login shell reads these words alike: they hold nothing that one of them treats apart. */
 const READ_LINE = `exec /bin/sh -c 'IFS= read -r hv_line && eval "$hv_line"'`;
-
-/** The line that lets a program begin. */
-const GO = new TextEncoder().encode("\n");
 
 /** How long ending a program may take after the call that wanted it is over. */
 const END_LIMIT_MS = 20_000;
@@ -138,6 +131,14 @@ class SshChannel implements GuestChannel, AsyncDisposable {
 
   readFile(path: string, sink: ByteSink, signal: AbortSignal): Promise<void> {
     return readFileByProgram(this, path, sink, signal);
+  }
+
+  removeFile(path: string, signal: AbortSignal): Promise<void> {
+    return removeFileByProgram(this, path, signal);
+  }
+
+  temporaryFolder(): Promise<string> {
+    return Promise.resolve(TEMPORARY_FOLDER);
   }
 
   async attach(command: TerminalCommand | undefined, signal: AbortSignal): Promise<GuestExit> {
@@ -291,121 +292,5 @@ class SshChannel implements GuestChannel, AsyncDisposable {
     return error instanceof HvError
       ? error.withContext({ guest_pid: pid, guest_program_ended: ended })
       : error;
-  }
-}
-
-/** One program in the guest behind one ssh process. */
-class RemoteProgram {
-  /** How ssh itself ended. */
-  code: number | null = null;
-  readonly #ssh: PipedProcess;
-  readonly #command: GuestCommand;
-  readonly #out: MarkedStream;
-  readonly #err: MarkedStream;
-  readonly #mark = newMark();
-  readonly #begun = Promise.withResolvers<void>();
-  readonly #ended = Promise.withResolvers<void>();
-  readonly #readers: ReadableStreamDefaultReader<Uint8Array>[];
-
-  constructor(
-    ssh: PipedProcess,
-    command: GuestCommand,
-    sinks: { stdout: ByteSink; stderr: ByteSink },
-    onBegun: () => void,
-  ) {
-    this.#ssh = ssh;
-    this.#command = command;
-    const changed = (): void => {
-      if (this.#err.begun !== undefined || this.#err.failed !== undefined) onBegun();
-      if (this.#err.begun !== undefined) this.#begun.resolve();
-      if (this.#out.ended !== undefined && this.#err.ended !== undefined) this.#ended.resolve();
-    };
-    this.#out = new MarkedStream(this.#mark, sinks.stdout, changed);
-    this.#err = new MarkedStream(this.#mark, sinks.stderr, changed);
-    this.#readers = [ssh.stdout.getReader(), ssh.stderr.getReader()];
-  }
-
-  /** The process id in the guest, once the program has begun. */
-  get pid(): number | undefined {
-    return this.#err.begun === undefined ? undefined : Number(this.#err.begun);
-  }
-
-  /** What ssh, or the guest's own banner, said before the program began. */
-  get words(): string {
-    return this.#err.prelude;
-  }
-
-  /** The program's end; `undefined` when the guest's shell never began. */
-  async follow(signal: AbortSignal): Promise<GuestExit | undefined> {
-    signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const onAbort = (): void => aborted.reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    aborted.promise.catch(() => {});
-    const [out, err] = this.#readers;
-    const reading = Promise.all([pump(out, this.#out), pump(err, this.#err)]);
-    const feeding = this.#feed();
-    feeding.catch(() => {});
-    try {
-      await Promise.race([this.#ended.promise, reading, aborted.promise, feeding.then(() => reading)]);
-      if (this.#out.ended === undefined || this.#err.ended === undefined) {
-        this.code = (await Promise.race([this.#ssh.ended, aborted.promise])).code;
-      }
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-      reading.catch(() => {});
-    }
-    const { failed, ended, begun } = this.#err;
-    if (failed !== undefined) throw setupFailure(failed, this.#command);
-    if (ended !== undefined && this.#out.ended !== undefined) return readEnd(ended);
-    if (begun === undefined) return undefined;
-    throw new HvError("hv.outcome_unknown", "The connection to the guest broke while the program ran", {
-      hint: "The guest may have gone on or not: look at its state before trying again",
-      context: { guest_pid: this.pid ?? null, exit_code: this.code, ssh_failed: this.code === SSH_FAILURE },
-    });
-  }
-
-  /** Lets go of ssh, whatever it still waits for. */
-  async leave(patience: Promise<void>): Promise<void> {
-    await this.#ssh.closeInput();
-    if (this.#out.ended !== undefined) await Promise.race([this.#ssh.ended, patience]);
-    await this.#ssh.kill();
-    for (const reader of this.#readers) await reader.cancel().catch(() => {});
-    await this.#ssh.ended;
-  }
-
-  /** The script and its arguments are the first line; the go and what the program reads follow once it says that it is ready. */
-  async #feed(): Promise<void> {
-    const line = scriptInLine(RUN_MARKED, markedArguments(this.#mark, this.#command));
-    const { stdin } = this.#command;
-    try {
-      await this.#ssh.write(new TextEncoder().encode(line));
-    } catch {
-      return;
-    }
-    await Promise.race([this.#begun.promise, this.#ssh.ended]);
-    if (this.pid === undefined) return;
-    let bytes: Uint8Array | null = GO;
-    while (bytes !== null) {
-      try {
-        await this.#ssh.write(bytes);
-      } catch {
-        // The program has ended without reading all of it.
-        return;
-      }
-      bytes = await (stdin?.() ?? null);
-    }
-    await this.#ssh.closeInput();
-  }
-}
-
-async function pump(
-  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
-  stream: MarkedStream,
-): Promise<void> {
-  for (;;) {
-    const { done, value } = await (reader?.read() ?? Promise.resolve({ done: true, value: undefined }));
-    if (value !== undefined) await stream.take(value);
-    if (done) return await stream.end();
   }
 }

@@ -1,10 +1,15 @@
 import * as z from "zod/mini";
+import { HvError } from "../../base/errors.ts";
 import { Argv, EnvAssignment, readEnvironment } from "../../contract/arguments.ts";
 import { ExecResult } from "../../contract/guest.ts";
+import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_access.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
-import { openChannel } from "../../flows/open_channel.ts";
+import { attachToGuest } from "../../flows/attach_to_guest.ts";
+import { openInput } from "../../flows/guest_input.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
+import { useGuest } from "../../flows/use_guest.ts";
+import { LINE_SHELLS, lineCommand, type LineShell } from "../../guest/shells.ts";
 import { defineTool } from "../tool.ts";
 
 /** Runs a program in a guest: the exact argument vector, streams apart, its own exit code. */
@@ -13,23 +18,83 @@ export default defineTool({
   family: "guest",
   class: "X",
   summary: "Run a program in a guest; no shell reads its arguments",
-  input: { vm: VmRef, argv: Argv, env: z._default(z.array(EnvAssignment), []), cwd: z.optional(Path) },
+  input: {
+    vm: VmRef,
+    argv: Argv,
+    env: z._default(z.array(EnvAssignment), []),
+    cwd: z.optional(Path),
+    stdin: z.optional(Path),
+    run_as: z.optional(z.string().check(z.minLength(1))),
+    shell: z.optional(z.enum(LINE_SHELLS)),
+    tty: z._default(z.boolean(), false),
+    ...GUEST_ACCESS,
+  },
   positional: ["vm"],
   rest: "argv",
+  unlisted: ["stdin", "run_as", "shell", "tty", ...ACCESS_FIELDS],
+  help: {
+    argv: "What to run",
+    env: "Variable of the program's environment, written NAME=VALUE",
+    cwd: "Folder of the guest in which the program runs",
+    stdin: "File of this host that the program reads, or - for our own input",
+    run_as: "The guest's user that the program runs as",
+    shell: "Have this shell of the guest read the one argument as a line",
+    tty: "Run on a terminal in the guest, which ours becomes",
+    ...ACCESS_HELP,
+  },
   output: ExecResult,
   uses: ["driver", "vm"],
   feature: "guest",
   timed: true,
   runsProgram: true,
-  plan: ({ argv }, { vm }) =>
+  plan: ({ argv, shell, run_as: user }, { vm }) =>
     Promise.resolve({
-      summary: `Run ${JSON.stringify(argv)} in the guest of "${vm.name}"`,
+      summary: [
+        `Run ${JSON.stringify(argv)} in the guest of "${vm.name}"`,
+        ...(shell === undefined ? [] : [`read by ${shell}`]),
+        ...(user === undefined ? [] : [`as ${user}`]),
+      ].join(", "),
       losses: [],
       fingerprint: { id: vm.id, state: vm.state, pid: vm.pid ?? null },
     }),
-  handle({ argv, env, cwd }, context) {
-    const channel = openChannel(context.driver, context.vm);
-    const command = { argv, env: readEnvironment(env), ...(cwd === undefined ? {} : { cwd }) };
-    return runInGuest(channel, command, { ...context, clock: context.host.clock });
+  async handle({ argv: words, env, cwd, stdin, run_as, shell, tty, ...access }, context) {
+    const { host, state, door } = context;
+    const argv = shell === undefined ? words : lineOf(shell, words);
+    const command = {
+      argv,
+      env: readEnvironment(env),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(run_as === undefined ? {} : { run_as }),
+    };
+    if (tty) {
+      if (stdin !== undefined) throw conflicting("--tty", "--stdin");
+      if (run_as !== undefined) throw conflicting("--tty", "--run-as");
+      return await attachToGuest(context, access, command);
+    }
+    using input = stdin === undefined ? undefined : await openInput(host, stdin, door === "cli");
+    const whole = context.sinks === undefined ? { host, folder: state.results } : undefined;
+    return await useGuest(
+      context,
+      access,
+      (channel) =>
+        runInGuest(channel, { ...command, ...(input === undefined ? {} : { stdin: input.feed }) }, {
+          ...context,
+          whole,
+          clock: host.clock,
+        }),
+    );
   },
 });
+
+function lineOf(shell: LineShell, words: readonly string[]): string[] {
+  const [line, ...more] = words;
+  if (line !== undefined && more.length === 0) return lineCommand(shell, line);
+  throw new HvError("hv.usage", `--shell takes one line, and ${words.length} arguments were given`, {
+    hint: `Quote the line as one argument: --shell ${shell} -- 'LINE'`,
+    context: { shell, found: words.length, wanted: 1 },
+  });
+}
+
+function conflicting(one: string, other: string): HvError {
+  return new HvError("hv.usage", `${one} and ${other} do not go together`, { hint: "Leave one of them out" });
+}

@@ -10,6 +10,8 @@ $script:GuestFunctions = @{
     open_read = 'Open-HvlabRead'
     read_bytes = 'Read-HvlabBytes'
     identity = 'Get-HvlabIdentity'
+    remove_file = 'Remove-HvlabFile'
+    temporary_folder = 'Get-HvlabTemporaryFolder'
 }
 
 # Calls to one guest go one after another; waiting for the turn can be stopped.

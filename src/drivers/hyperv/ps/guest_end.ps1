@@ -178,3 +178,15 @@ function global:Read-HvlabBytes([string] $key, [int] $limit) {
     }
     catch { Write-HvlabFailure $_.Exception }
 }
+
+# A file that is not there counts as removed.
+function global:Remove-HvlabFile([string] $path) {
+    try {
+        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        [IO.File]::Delete($full)
+        Write-HvlabAnswer @{ removed = $true }
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}
+
+function global:Get-HvlabTemporaryFolder { Write-HvlabAnswer @{ folder = [IO.Path]::GetTempPath().TrimEnd('\', '/') } }

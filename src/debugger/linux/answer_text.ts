@@ -55,7 +55,7 @@ export function answerConsoleText(text: string, { path, full, warnings }: TextOp
     bucket: main?.bucket ?? "none",
     dump_kind: "console_text",
     machine: report?.machine ?? "unknown",
-    os_version: report?.release ?? null,
+    os_version: report?.release ?? findings.release,
     time: null,
     uptime_s: report?.time ?? null,
     exception: null,

@@ -35,6 +35,8 @@ export interface ConsoleFindings {
   /** Later reports of lost tasks or machines, the panic that ends the same boot left out. */
   readonly later: number;
   readonly boots: number;
+  /** Release of the kernel that started last, as it said at its start. */
+  readonly release: string | null;
   readonly modules: readonly string[];
   /** Lines of a boot that failed without any kernel report. */
   readonly bootFailures: readonly string[];
@@ -68,6 +70,7 @@ class ConsoleParser {
   #lastSaid = 0;
   #reason: string | null = null;
   #boots = 0;
+  #release: string | null = null;
   #halted = false;
   #rebooted = false;
 
@@ -96,8 +99,10 @@ class ConsoleParser {
   #takeKeyword(line: ConsoleLine, number: number): boolean {
     const { text } = line;
     if (!ANY_KEYWORD.test(text)) return false;
-    if (BOOT.test(text)) {
+    const release = BOOT.exec(text)?.groups?.["release"];
+    if (release !== undefined) {
       this.#boots++;
+      this.#release = release;
       this.#current = null;
       this.#reason = null;
     }
@@ -144,6 +149,7 @@ class ConsoleParser {
       reports: found,
       later: countLater(found, main),
       boots: this.#boots,
+      release: this.#release,
       modules: this.#modules,
       bootFailures: this.#failures,
       halted: this.#halted,

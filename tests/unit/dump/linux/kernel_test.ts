@@ -1,0 +1,151 @@
+/** A small machine of our own, read in every container and every way in which kernels write their tables. */
+
+import assert from "node:assert/strict";
+import { deflateSync, zstdCompressSync } from "node:zlib";
+import { openLinuxKernel } from "../../../../src/debugger/linux/open_kernel.ts";
+import { MemorySource } from "../../../../src/dump/bytes.ts";
+import type { LinuxKernel } from "../../../../src/dump/linux/kernel/kernel.ts";
+import { dmesgLines } from "../../../../src/dump/linux/kernel/log_record.ts";
+import { parseConsole } from "../../../../src/dump/linux/console/parse.ts";
+import { findCrashStack, nameFrames } from "../../../../src/dump/linux/triage/crash_stack.ts";
+import { elfCoreOf, flattenedOf, kdumpOf, type PackedPage } from "../../../support/linux_core_writer.ts";
+import { type Encoding, LinuxMachine, type OrcForm, PLACES } from "../../../support/linux_machine.ts";
+import { assertDumpRefused } from "../../../support/refused.ts";
+import { literalSnappy, lzoOf } from "../../../support/page_packers.ts";
+
+async function open(bytes: Uint8Array): Promise<LinuxKernel> {
+  return await openLinuxKernel(new MemorySource(bytes));
+}
+
+/** All that the machine holds. */
+function assertMachine(kernel: LinuxKernel): void {
+  assert.equal(kernel.info.release, "6.1.0-test");
+  const lines = kernel.log()?.records.flatMap(dmesgLines);
+  assert.deepEqual(lines, [
+    "[    0.000001] Linux version 6.1.0-test",
+    "[    1.000001] BUG: kernel NULL pointer dereference, address: 0000000000000018",
+  ]);
+  assert.equal(kernel.symbols()?.addressOf("filler_1099"), PLACES.data + 0x8000n + 16n * 1099n);
+  assert.equal(kernel.symbols()?.addressOf("filler_1100"), null);
+  assert.deepEqual(kernel.tasks().map(({ pid, comm, state }) => [pid, comm, state]), [
+    [42, "sh", "R"],
+    [43, "sleeper", "D"],
+  ]);
+  assert.deepEqual(kernel.modules().map(({ name, base, size }) => [name, base, size]), [[
+    "mymod",
+    PLACES.module,
+    0x1000,
+  ]]);
+  assert.equal(kernel.taint()?.letters, "GO");
+  const stack = findCrashStack(kernel, parseConsole((lines ?? []).join("\n")));
+  assert.equal(stack?.origin, "exception");
+  assert.equal(stack?.task?.comm, "sh");
+  assert.equal(stack?.end, "bottom");
+  assert.deepEqual(
+    stack?.frames.map((
+      { frame, place },
+    ) => [place.module, place.symbol?.name, place.symbol?.offset, frame.how]),
+    [
+      ["mymod", "mymod_fault", 8, "machine_frame"],
+      ["vmlinux", "caller", 0x10, "unwind"],
+      ["vmlinux", "entry", 0x10, "unwind"],
+    ],
+  );
+  const sleeper = kernel.tasks().find(({ pid }) => pid === 43);
+  const waiting = sleeper === undefined ? null : kernel.walkTask(sleeper);
+  assert.deepEqual(
+    waiting === null ? null : nameFrames(kernel, waiting).map(({ place }) => place.symbol?.name),
+    ["caller", "entry"],
+  );
+  assert.deepEqual(kernel.warnings, []);
+}
+
+const ENCODINGS: readonly Encoding[] = ["percpu-absolute", "unsigned", "place-relative"];
+const FORMS: readonly OrcForm[] = ["end_bit", "end_bit_behind_signal", "end_type", "end_type_new_registers"];
+
+for (const encoding of ENCODINGS) {
+  Deno.test(`symbols whose addresses are ${encoding}`, async () => {
+    const kernel = await open(elfCoreOf(new LinuxMachine({ encoding })));
+    assert.equal(kernel.symbols()?.encoding, encoding);
+    assertMachine(kernel);
+  });
+}
+
+for (const orc of FORMS) {
+  Deno.test(`unwind rows of the form ${orc}`, async () => {
+    assertMachine(await open(elfCoreOf(new LinuxMachine({ orc }))));
+  });
+}
+
+const raw = (page: Uint8Array): PackedPage => [0, page];
+const PACKERS: Readonly<Record<string, (page: Uint8Array, index: number) => PackedPage>> = {
+  raw,
+  zlib: (page) => [1, deflateSync(page)],
+  lzo: (page) => [2, lzoOf(page)],
+  snappy: (page) => [4, literalSnappy(page)],
+  zstd: (page) => [0x20, zstdCompressSync(page)],
+};
+
+for (const [name, pack] of Object.entries(PACKERS)) {
+  Deno.test(`a kdump whose pages are packed with ${name}`, async () => {
+    const kernel = await open(kdumpOf(new LinuxMachine(), pack));
+    assertMachine(kernel);
+    assert.equal(kernel.core.kind, "kdump");
+  });
+}
+
+Deno.test("a flattened kdump with records out of order that overlap", async () => {
+  const kernel = await open(flattenedOf(kdumpOf(new LinuxMachine(), raw)));
+  assertMachine(kernel);
+  assert.equal(kernel.core.kind, "kdump_flattened");
+});
+
+Deno.test("a flattened kdump that is cut says so", async () => {
+  const bytes = flattenedOf(kdumpOf(new LinuxMachine(), raw));
+  const kernel = await open(bytes.subarray(0, bytes.length - 16));
+  assert.deepEqual(kernel.warnings.map(({ reason }) => reason), ["truncated"]);
+});
+
+Deno.test("a page of an unknown filter is missing, and the filter is named", async () => {
+  const kernel = await open(kdumpOf(new LinuxMachine(), (page, index) => [index % 2 === 0 ? 0 : 0x40, page]));
+  kernel.log();
+  assert(
+    kernel.warnings.some(({ message }) => message === "Pages packed with filter 64 cannot be unpacked here"),
+  );
+});
+
+Deno.test("a core without a note is searched for the kernel's own copy", async () => {
+  const machine = new LinuxMachine({
+    damage: (each) => {
+      const text = new TextEncoder().encode(each.vmcoreinfo);
+      const place = PLACES.data + 0x1_0000n;
+      each.u32(place, 11, text.length, 0).put(place + 12n, new TextEncoder().encode("VMCOREINFO\0\0")).put(
+        place + 24n,
+        text,
+      );
+    },
+  });
+  const kernel = await open(elfCoreOf(machine, false));
+  assert.equal(kernel.info.foundBy, "scan");
+  assertMachine(kernel);
+});
+
+Deno.test("a core without VMCOREINFO anywhere is refused", async () => {
+  await assertDumpRefused("vmcoreinfo", () => open(elfCoreOf(new LinuxMachine(), false)));
+});
+
+Deno.test("memory behind the end of a cut core is missing, and how much is told", async () => {
+  const bytes = elfCoreOf(new LinuxMachine());
+  const kernel = await open(bytes.subarray(0, bytes.length - 4096 * 10));
+  assert(kernel.warnings.some(({ message }) => message.startsWith("40960 bytes of memory")));
+});
+
+Deno.test("large pages, and the mark of encrypted memory in entries", async () => {
+  const machine = new LinuxMachine({
+    damage: (each) => {
+      // One entry of 2 MiB for the text, as kernels map it.
+      each.setEntry(PLACES.text, 2, 0x1000000n | 0x83n);
+    },
+  });
+  assertMachine(await open(elfCoreOf(machine)));
+});

@@ -12,6 +12,8 @@ export interface Policy {
   vms: readonly string[] | null;
   /** Host folders that tools may write files into; `null` is every folder on the command line and none over MCP. */
   folders: readonly string[] | null;
+  /** Addresses below which images may be downloaded; `null` is every one on the command line and none over MCP. */
+  downloads: readonly string[] | null;
   /** VM names or ids on which class X needs no plan token over MCP. */
   exec_without_plan: readonly string[];
   /** Whether class X needs a plan token on the command line too. */
@@ -66,6 +68,7 @@ export const DEFAULT_CONFIG: Config = {
     deny: { classes: [], tools: [] },
     vms: null,
     folders: null,
+    downloads: null,
     exec_without_plan: [],
     plan_for_exec_on_command_line: false,
     debugger_commands: [],

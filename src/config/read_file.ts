@@ -105,6 +105,7 @@ function configOf(data: ConfigFile, file: string): Config {
       deny: { classes: data.policy?.deny?.classes ?? [], tools: data.policy?.deny?.tools ?? [] },
       vms: data.policy?.vms ?? null,
       folders: data.policy?.folders?.map(full) ?? null,
+      downloads: data.policy?.downloads ?? null,
       exec_without_plan: data.policy?.exec_without_plan ?? [],
       plan_for_exec_on_command_line: data.policy?.plan_for_exec_on_command_line ??
         policy.plan_for_exec_on_command_line,

@@ -49,11 +49,15 @@ const DebuggerCommand = z.string(DEBUGGER_COMMAND).check(
   z.regex(/^[!.]?[A-Za-z][A-Za-z0-9_.]*$/, DEBUGGER_COMMAND),
 );
 
+const ADDRESS = "an address such as https://example.org/images/";
+const Address = z.string(ADDRESS).check(z.regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i, ADDRESS));
+
 const Policy = z.strictObject({
   mode: z.optional(z.enum(MODES, `one of ${MODES.join(", ")}`)),
   deny: z.optional(Deny),
   vms: z.optional(z.array(Name, "a list of VM names or ids")),
   folders: z.optional(z.array(FilePath, "a list of folders")),
+  downloads: z.optional(z.array(Address, "a list of addresses")),
   exec_without_plan: z.optional(z.array(Name, "a list of VM names or ids")),
   plan_for_exec_on_command_line: z.optional(Flag),
   debugger_commands: z.optional(z.array(DebuggerCommand, "a list of debugger commands")),

@@ -35,6 +35,8 @@ export const Image = z.object({
   files: z.array(ImageFile),
   /** The kernel command line of a `kernel` image. */
   append: z.optional(z.string()),
+  /** Where it was downloaded. */
+  fetched_from: z.optional(z.string()),
   folder: z.string(),
   size_bytes: z.int(),
   created_at: z.string(),

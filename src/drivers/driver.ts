@@ -6,6 +6,7 @@ import type { Loss } from "../contract/plan.ts";
 import type { Share } from "../contract/share.ts";
 import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import type { ImageStoreAbilities } from "./image_store_abilities.ts";
 import type { GuestLogin } from "../guest/login.ts";
 import type { CallScope } from "./call_scope.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
@@ -36,6 +37,7 @@ export type Feature =
   | "vms.generations"
   | "vms.switches"
   | "images"
+  | "images.store"
   | "sandboxes"
   | "templates"
   | "guest"
@@ -190,6 +192,8 @@ export interface Driver {
   readonly sandboxes?: SandboxAbilities;
   /** Present when `features` has `images`. */
   readonly images?: ImageAbilities;
+  /** Present when `features` has `images.store`. */
+  readonly imageStore?: ImageStoreAbilities;
   /** Present when `features` has `templates`. */
   readonly templates?: TemplateAbilities;
   /** Present when `features` has `checkpoints`; with `checkpoints.memory` they can hold memory. */

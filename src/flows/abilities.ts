@@ -12,6 +12,7 @@ import type {
 import type { MemoryDumpAbilities } from "../drivers/memory_dump_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
 import type { ForwardAbilities, NicAbilities, SwitchAbilities } from "../drivers/network_abilities.ts";
+import type { ImageStoreAbilities } from "../drivers/image_store_abilities.ts";
 import type { TemplateAbilities } from "../drivers/template_abilities.ts";
 import type {
   AdoptionAbilities,
@@ -24,6 +25,7 @@ import type {
 
 interface OptionalAbilities {
   images: ImageAbilities;
+  imageStore: ImageStoreAbilities;
   sandboxes: SandboxAbilities;
   templates: TemplateAbilities;
   checkpoints: CheckpointAbilities;

@@ -1,6 +1,7 @@
 /** The real {@link Host}. */
 
 import { systemClock } from "./clock.ts";
+import { denoDownloads } from "./downloads.ts";
 import { DenoEnvironment } from "./environment.ts";
 import { denoFiles } from "./files.ts";
 import type { Host } from "./host.ts";
@@ -22,6 +23,7 @@ export function openDenoHost(programs: ReadonlyMap<string, string> = new Map()):
   return {
     os,
     clock: systemClock,
+    downloads: denoDownloads,
     environment,
     files: denoFiles,
     locks: new FileLocks(systemClock),

@@ -56,6 +56,8 @@ export interface Files {
   openPipe(path: string): Promise<PipeReader>;
   /** Opens for writing; an existing file is refused unless `overwrite` is given. */
   create(path: string, options?: { overwrite?: boolean; mode?: number }): Promise<FileWriter>;
+  /** Opens a file that is there for writing behind its end. */
+  append(path: string): Promise<FileWriter>;
   /** Writes whole or not at all: a temporary file beside the path, brought to disk, then renamed over it. */
   writeAtomically(path: string, text: string): Promise<void>;
   copy(from: string, to: string): Promise<void>;
@@ -122,6 +124,10 @@ export const denoFiles: Files = {
         ...(overwrite ? { create: true, truncate: true } : { createNew: true }),
       }));
     return writerOf(file, path);
+  },
+
+  async append(path) {
+    return writerOf(await attempt("write", path, () => Deno.open(path, { append: true })), path);
   },
 
   async writeAtomically(path, text) {

@@ -1,6 +1,7 @@
 /** The one door to the outside: everything that hvlab does beyond its own memory goes through a {@link Host}. */
 
 import type { Clock } from "../base/clock.ts";
+import type { Downloads } from "./downloads.ts";
 import type { Environment } from "./environment.ts";
 import type { Files } from "./files.ts";
 import type { Locks } from "./locks.ts";
@@ -15,6 +16,7 @@ import type { Terminal } from "./terminal.ts";
 export interface Host {
   readonly os: OperatingSystem;
   readonly clock: Clock;
+  readonly downloads: Downloads;
   readonly environment: Environment;
   readonly files: Files;
   readonly locks: Locks;

@@ -43,6 +43,21 @@ export async function checkWrite(config: Config, host: Host, door: DoorName, pat
   throw denied(`Files may not be written to "${path}"`, config.file, { path, allowed: [...folders] });
 }
 
+/** Refuses to download from outside the addresses that the policy names. A server that sends on elsewhere is asked again. */
+export function checkDownload({ policy, file }: Config, door: DoorName, address: string): void {
+  const allowed = policy.downloads ?? (door === "cli" ? undefined : []);
+  if (allowed === undefined || allowed.some((place) => isBelow(address, place))) return;
+  const { origin, pathname } = new URL(address);
+  throw denied(`Nothing may be downloaded from "${origin}${pathname}"`, file, { allowed: [...allowed] });
+}
+
+/** Compared as a server reads them: with `..` taken out, by whole parts of the path. */
+function isBelow(address: string, place: string): boolean {
+  const [asked, allowed] = [new URL(address), new URL(place)];
+  const folder = allowed.pathname.endsWith("/") ? allowed.pathname : `${allowed.pathname}/`;
+  return asked.origin === allowed.origin && `${asked.pathname}/`.startsWith(folder);
+}
+
 /**
  * Refuses to give a name that the policy frees of plan tokens to what already has a life of its own: a call would
  * relax the policy for it. New VMs may have such a name, since nothing of anybody is in them.

@@ -26,6 +26,7 @@ import { openDisks } from "./disks/abilities.ts";
 import { openHistory } from "./history.ts";
 import { ProcessView } from "./identity.ts";
 import { importImage } from "./image_import.ts";
+import { openImageStore } from "./image_store.ts";
 import { getImage, listImages } from "./images.ts";
 import { SERIAL_LOG, startVm } from "./instance.ts";
 import { readLogTail } from "./launch_errors.ts";
@@ -173,6 +174,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     features: new Set<Feature>([
       "vms",
       "images",
+      "images.store",
       "sandboxes",
       "templates",
       "guest",
@@ -199,6 +201,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     vms,
     sandboxes: sandbox,
     images,
+    imageStore: openImageStore(context),
     templates,
     checkpoints: openCheckpoints(context, records),
     disks: openDisks(context, records),

@@ -18,6 +18,7 @@ import {
   checkKernel,
 } from "./image_checks.ts";
 import {
+  DOOMED_PREFIX,
   getImage,
   IMAGE_RECORD,
   IMAGE_SCHEMA_VERSION,
@@ -47,35 +48,54 @@ export async function importImage(
   scope: CallScope,
 ): Promise<Image> {
   const parts = partsOf(source);
+  return await bringInImage(context, source.name, scope, async (home) => {
+    const files: ImageRecord["files"] = [];
+    for (const part of parts) files.push(await takeIn(context, part, home, scope));
+    return {
+      kind: source.disk === undefined ? "kernel" : "disk",
+      files,
+      ...(source.append === undefined ? {} : { append: source.append }),
+    };
+  });
+}
+
+/** Lets an image come into being whole or not at all: `fill` puts its files into a passing folder and says what they are. */
+export async function bringInImage(
+  context: QemuContext,
+  name: string,
+  scope: CallScope,
+  fill: (home: string) => Promise<Pick<ImageRecord, "kind" | "files" | "append" | "fetched_from">>,
+): Promise<Image> {
   const { host } = context;
   const [folder] = imageFolders(context);
-  const lockPath = joinPath(context.state.locks, `image-${source.name}.lock`);
-  using _lock = await takeName(context, source.name, lockPath);
+  const lockPath = imageLockPath(context, name);
+  using _lock = await takeName(context, name, lockPath);
   await using cleaning = new UndoList();
   cleaning.add("lock file", () => host.files.remove(lockPath));
-  await refuseTaken(context, folder, source.name);
+  await refuseTaken(context, folder, name);
   await host.files.makeFolder(folder);
-  await removeBrokenOff(context, folder, source.name);
+  await removeBrokenOff(context, folder, name);
 
-  const home = joinPath(folder, `${IMPORT_PREFIX}${source.name}`);
+  const home = joinPath(folder, `${IMPORT_PREFIX}${name}`);
   await using undo = new UndoList();
   undo.add("image folder", () => host.files.remove(home));
   await host.files.makeFolder(home, { mode: 0o755 });
-  const files: ImageRecord["files"] = [];
-  for (const part of parts) files.push(await takeIn(context, part, home, scope));
   const record: ImageRecord = {
     schema: IMAGE_SCHEMA_VERSION,
-    name: source.name,
-    kind: source.disk === undefined ? "kernel" : "disk",
-    files,
-    ...(source.append === undefined ? {} : { append: source.append }),
+    name,
+    ...await fill(home),
     created_at: new Date(host.clock.now()).toISOString(),
   };
   await host.files.writeAtomically(joinPath(home, IMAGE_RECORD), JSON.stringify(record, undefined, 2) + "\n");
   scope.signal.throwIfAborted();
-  await host.files.rename(home, joinPath(folder, source.name));
+  await host.files.rename(home, joinPath(folder, name));
   undo.keep();
-  return await getImage(context, source.name);
+  return await getImage(context, name);
+}
+
+/** The lock under which an image comes and goes. */
+export function imageLockPath({ state }: QemuContext, name: string): string {
+  return joinPath(state.locks, `image-${name}.lock`);
 }
 
 function partsOf(source: ImageSource): Part[] {
@@ -107,12 +127,13 @@ function usage(message: string, hint: string): HvError {
   return new HvError("hv.usage", message, { hint });
 }
 
-async function takeName(context: QemuContext, name: string, path: string): Promise<Disposable> {
+/** Takes an image's lock. Throws `hv.conflict` at once when another call has it. */
+export async function takeName(context: QemuContext, name: string, path: string): Promise<Disposable> {
   const lock = await context.host.locks.tryTake(path);
   if (lock !== undefined) return lock;
-  throw new HvError("hv.conflict", `The image "${name}" is being imported by another call`, {
+  throw new HvError("hv.conflict", `Another call is at work on the image "${name}"`, {
     hint: "Wait until it is done",
-    context: { image: name, wanted: "absent", found: "importing" },
+    context: { image: name, wanted: "idle", found: "busy" },
   });
 }
 
@@ -125,9 +146,10 @@ async function refuseTaken(context: QemuContext, folder: string, name: string): 
   });
 }
 
-/** An import that was killed left its folder; under the name's lock nobody can be at work in it. */
+/** An import or a removal that was killed left its folder; under the name's lock nobody can be at work in it. */
 async function removeBrokenOff(context: QemuContext, folder: string, name: string): Promise<void> {
   await context.host.files.remove(joinPath(folder, `${IMPORT_PREFIX}${name}`));
+  await context.host.files.remove(joinPath(folder, `${DOOMED_PREFIX}${name}`));
 }
 
 async function takeIn(

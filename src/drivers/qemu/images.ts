@@ -13,6 +13,10 @@ export const IMAGE_RECORD = "image.json";
 export const IMAGE_SCHEMA_VERSION = 1;
 /** Folders with this prefix are imports that are going on or were broken off. */
 export const IMPORT_PREFIX = ".importing-";
+/** Folders with this prefix hold what has come of a download; the next fetch of the name goes on from there. */
+export const FETCH_PREFIX = ".fetching-";
+/** Folders with this prefix are images on their way out. */
+export const DOOMED_PREFIX = ".removing-";
 
 /** What `image.json` holds; `path` is a file's name in the same folder. */
 const ImageRecord = z.looseObject({
@@ -27,6 +31,8 @@ const ImageRecord = z.looseObject({
     format: z.optional(z.string()),
   })),
   append: z.optional(z.string()),
+  /** Where it was downloaded, without what may have been secret in the address. */
+  fetched_from: z.optional(z.string()),
   created_at: z.string(),
 });
 export type ImageRecord = z.infer<typeof ImageRecord>;
@@ -45,6 +51,7 @@ export async function listImages(context: QemuContext): Promise<{ images: Image[
   for (const folder of imageFolders(context)) {
     if (await files.stat(folder, { follow: true }) === undefined) continue;
     for (const { name } of await files.list(folder)) {
+      if (name.startsWith(FETCH_PREFIX)) warnings.push(unfetched(name.slice(FETCH_PREFIX.length)));
       if (name.startsWith(".")) continue;
       try {
         const image = await readImage(context, folder, name);
@@ -55,6 +62,11 @@ export async function listImages(context: QemuContext): Promise<{ images: Image[
     }
   }
   return { images, warnings };
+}
+
+function unfetched(name: string): string {
+  return `A fetch of "${name}" is under way or did not end: fetch it again to go on, or delete what has come: ` +
+    `hvlab image delete ${name}`;
 }
 
 /** One image. Throws `hv.not_found`, or `hv.bad_image` when its record is damaged. */
@@ -117,6 +129,7 @@ function asImage(record: ImageRecord, folder: string): Image {
     kind: record.kind,
     files,
     ...(record.append === undefined ? {} : { append: record.append }),
+    ...(record.fetched_from === undefined ? {} : { fetched_from: record.fetched_from }),
     folder,
     size_bytes: files.reduce((sum, file) => sum + file.size_bytes, 0),
     created_at: record.created_at,

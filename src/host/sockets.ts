@@ -29,6 +29,8 @@ export interface Sockets {
 }
 
 const READ_BYTES = 64 * 1024;
+/** Up to here copying what came is cheaper than a new buffer. */
+const SHORT_BYTES = 4096;
 
 export const denoSockets: Sockets = {
   async connectUnix(path) {
@@ -92,16 +94,20 @@ function listenerOf(listener: Deno.Listener): Listener {
 
 function connectionOf(connection: Deno.Conn): Connection {
   let open = true;
+  let room = new Uint8Array(READ_BYTES);
   const close = (): void => {
     if (open) connection.close();
     open = false;
   };
   return {
     async read() {
-      const buffer = new Uint8Array(READ_BYTES);
       try {
-        const count = await connection.read(buffer);
-        return count === null ? null : buffer.subarray(0, count);
+        const count = await connection.read(room);
+        if (count === null) return null;
+        if (count <= SHORT_BYTES) return room.slice(0, count);
+        const bytes = room.subarray(0, count);
+        room = new Uint8Array(READ_BYTES);
+        return bytes;
       } catch (error) {
         if (isEnded(error)) return null;
         throw error;

@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import { HvError } from "../../base/errors.ts";
 import { isPlainObject, type JsonObject, type JsonValue, parseJson } from "../../base/json.ts";
 import type { Connection } from "../../host/sockets.ts";
+import { CommandLimits } from "./qmp_limits.ts";
 
 /** Something that QEMU reports by itself, such as `SHUTDOWN` or `GUEST_PANICKED`. */
 export interface QmpEvent {
@@ -38,6 +39,8 @@ const GREETING_LIMIT_MS = 2_000;
 /** The longest answer of QEMU 7.2 is its schema with 207 KB. */
 const LINE_LIMIT = 64 * 1024 * 1024;
 
+const encoder = new TextEncoder();
+
 interface Waiting {
   command: string;
   settle(answer: JsonValue): void;
@@ -47,10 +50,10 @@ interface Waiting {
 /** One negotiated conversation with a monitor. */
 export class QmpSession implements Disposable {
   readonly #connection: Connection;
-  readonly #clock: Clock;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<number, Waiting>();
   readonly #listeners = new Set<(event: QmpEvent) => void>();
   readonly #greeted = Promise.withResolvers<void>();
+  readonly #limits: CommandLimits;
   /** Resolves when the conversation is over, whoever ended it. */
   readonly ended: Promise<void>;
   #open = true;
@@ -59,7 +62,7 @@ export class QmpSession implements Disposable {
 
   private constructor(connection: Connection, clock: Clock) {
     this.#connection = connection;
-    this.#clock = clock;
+    this.#limits = new CommandLimits(clock);
     this.ended = this.#readToTheEnd();
   }
 
@@ -102,7 +105,7 @@ export class QmpSession implements Disposable {
         context: { command: name },
       });
     }
-    const id = `hvlab-${++this.#next}`;
+    const id = ++this.#next;
     const answer = Promise.withResolvers<JsonValue>();
     this.#waiting.set(id, { command: name, settle: answer.resolve, fail: answer.reject });
     const request = {
@@ -111,11 +114,17 @@ export class QmpSession implements Disposable {
       id,
     };
     const limit = options.timeoutMs ?? COMMAND_LIMIT_MS;
+    const { signal } = options;
+    const onAbort = (): void => answer.reject(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const inTime = this.#limits.begin(limit, () => answer.reject(noAnswer(name, limit)));
     try {
-      this.#connection.write(new TextEncoder().encode(JSON.stringify(request) + "\n"))
+      this.#connection.write(encoder.encode(JSON.stringify(request) + "\n"))
         .catch(() => answer.reject(linkBroken(name)));
-      return await within(this.#clock, limit, options.signal, answer.promise, () => noAnswer(name, limit));
+      return await answer.promise;
     } finally {
+      inTime();
+      signal?.removeEventListener("abort", onAbort);
       this.#waiting.delete(id);
     }
   }
@@ -128,6 +137,7 @@ export class QmpSession implements Disposable {
 
   close(): void {
     this.#open = false;
+    this.#limits.close();
     this.#connection.close();
   }
 
@@ -170,7 +180,7 @@ export class QmpSession implements Disposable {
     if ("QMP" in message) return this.#greeted.resolve();
     if (typeof message.event === "string") return this.#announce(message.event, message);
     const failure = message.error;
-    if (typeof message.id !== "string") {
+    if (typeof message.id !== "number") {
       if (failure !== undefined) this.#failAll(failure);
       return;
     }

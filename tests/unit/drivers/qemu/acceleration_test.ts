@@ -122,7 +122,7 @@ Deno.test("only a failure of the accelerator that was used counts as one", () =>
 Deno.test("each accelerator says which processor its guests get", () => {
   const cpus = ACCELERATOR_NAMES.map((name) => [name, accelerator(name).cpu, showAccelerator(name)]);
   assert.deepEqual(cpus, [
-    ["kvm", "host", "kvm"],
+    ["kvm", "host,hv-crash", "kvm"],
     ["hvf", "host", "hvf (untested)"],
     ["whpx", "qemu64", "whpx (untested)"],
     ["tcg", "max", "tcg"],

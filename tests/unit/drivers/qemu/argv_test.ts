@@ -61,9 +61,9 @@ Deno.test("where QEMU cannot lock itself in it is not told to", () => {
   assert.ok(!machineArguments({ ...PLAN, confined: false }).includes("-sandbox"));
 });
 
-Deno.test("KVM brings the host's processor", () => {
+Deno.test("KVM brings the host's processor, with the registers in which Windows reports a crash", () => {
   const argv = machineArguments({ ...PLAN, accelerator: "kvm" });
-  assert.deepEqual([valuesOf(argv, "-accel"), valuesOf(argv, "-cpu")], [["kvm"], ["host"]]);
+  assert.deepEqual([valuesOf(argv, "-accel"), valuesOf(argv, "-cpu")], [["kvm"], ["host,hv-crash"]]);
 });
 
 Deno.test("a disk goes in as JSON, so that no character of its path means anything", () => {
@@ -82,9 +82,10 @@ Deno.test("no name and no path can add an option", () => {
     const argv = machineArguments({ ...PLAN, name, runtime, serialLog: `/s/${path}` });
     assert.deepEqual(readOptions(valuesOf(argv, "-name")[0] ?? ""), [`guest=${name}`]);
     const chardevs = valuesOf(argv, "-chardev").map(readOptions);
-    assert.deepEqual(chardevs.map((options) => options.length), [5, 5, 5, 3, 5, 5]);
+    assert.deepEqual(chardevs.map((options) => options.length), [5, 5, 5, 7, 5, 5]);
     assert.equal(chardevs[1]?.[2], `path=${runtime.monitor("calls")}`);
-    assert.equal(chardevs[3]?.[2], `path=/s/${path}`);
+    assert.equal(chardevs[3]?.[2], `path=${runtime.serial}`);
+    assert.equal(chardevs[3]?.[5], `logfile=/s/${path}`);
     assert.equal(argv.length, machineArguments(PLAN).length);
   }));
 });

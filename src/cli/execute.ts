@@ -2,12 +2,13 @@
 
 import { HvError, toHvError } from "../base/errors.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { PermissionKind } from "../host/permissions.ts";
 import type { RawTerminal } from "../host/raw_terminal.ts";
 import { type OutputStream, ReaderGone } from "../host/terminal.ts";
 import { Pipeline } from "../tools/call.ts";
 import type { CallAnswer, CallSurroundings, Catalogue } from "../tools/dispatch.ts";
 import { Session } from "../tools/session.ts";
-import type { Tool } from "../tools/tool.ts";
+import { classOfCall, type Tool } from "../tools/tool.ts";
 import type { ParsedCall } from "./arguments.ts";
 import {
   brokenOffCodeOf,
@@ -107,7 +108,8 @@ async function dispatch(
   const settings = await loadSettings(surroundings, execution.host, options, catalogue);
   const find = tool.uses.some((use) => USES_STATE.has(use)) ? findStateFolder : findUnusedStateFolder;
   const state = await find(settings, options);
-  if (tool.without.length > 0) settings.host.permissions.drop(tool.without);
+  const without = permissionsToDrop(tool, call.args);
+  if (without.length > 0) settings.host.permissions.drop(without);
   await using session = new Session({
     ...settings,
     state,
@@ -134,6 +136,11 @@ async function dispatch(
   if (answer.kind === "done") return answer;
   const { waitForOperation } = await import("./wait_for_operation.ts");
   return await waitForOperation(pipeline, answer, call.timeout_s, around);
+}
+
+/** What a call does without. One that changes something needs more than its tool, which only reads, does as a rule. */
+function permissionsToDrop(tool: Tool, args: ParsedCall["args"]): readonly PermissionKind[] {
+  return classOfCall(tool, args) === tool.class ? tool.without : [];
 }
 
 /** The object that `--json` prints: the tool's data, with the warnings beside it when there are any. */

@@ -137,6 +137,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   streams?: keyof S & string;
   /** Hands its call to another tool, whose own class and gates count. */
   delegates?: boolean;
+  /** The switch with which a reading tool fetches something that it then keeps: such a call is one of class M. */
+  fetches?: keyof S & string;
   /** The field that names a host file or folder which the tool writes. With it a call of class R is one of class M. */
   writes?: keyof S & string;
   /** Host folders that a call opens to a guest, which may write into them: the policy's folders count as for writing. */
@@ -186,6 +188,7 @@ export interface Tool {
   readonly runsProgram: boolean;
   readonly streams: string | undefined;
   readonly delegates: boolean;
+  readonly fetches: string | undefined;
   readonly writes: string | undefined;
   /** Whether the tool can say what it would do. */
   readonly plannable: boolean;
@@ -203,10 +206,11 @@ export interface Tool {
   renderFailure(context: JsonObject): string | undefined;
 }
 
-/** The class of one call: a reading tool that is told to write a file changes something. */
+/** The class of one call: a reading tool that is told to write a file, or to fetch one and keep it, changes something. */
 export function classOfCall(tool: Tool, args: Readonly<Record<string, unknown>>): ToolClass {
   const writes = tool.writes !== undefined && typeof args[tool.writes] === "string";
-  return tool.class === "R" && writes ? "M" : tool.class;
+  const fetches = tool.fetches !== undefined && args[tool.fetches] === true;
+  return tool.class === "R" && (writes || fetches) ? "M" : tool.class;
 }
 
 /** Turns a definition into a {@link Tool}. */
@@ -244,6 +248,7 @@ export function defineTool<
     runsProgram: definition.runsProgram ?? false,
     streams: definition.streams,
     delegates: definition.delegates ?? false,
+    fetches: definition.fetches,
     writes: definition.writes,
     plannable: plan !== undefined,
     fields: () => fieldsOf(definition.input),

@@ -5,7 +5,8 @@ import { visibleLines, visibleText } from "../../base/visible_text.ts";
 import type { DumpAnalysis } from "../../contract/dump_analyze.ts";
 import type { DumpTriage } from "../../contract/dump_triage.ts";
 import type { Host } from "../../host/host.ts";
-import { parseSymbolPath } from "../symbols/symbol_path.ts";
+import { parseSymbolPath, type SymbolPath } from "../symbols/symbol_path.ts";
+import type { SymbolSearch } from "../symbols/symbol_search.ts";
 import { triageDumpFile } from "../triage/triage_file.ts";
 import { compareOpinions } from "./compare.ts";
 import { type CommandText, cutAtMarkers, markerOf, scriptOf } from "./debugger_commands.ts";
@@ -21,8 +22,8 @@ export interface AnalyzeOptions {
   readonly path: string;
   /** Commands instead of the usual ones. */
   readonly commands?: readonly string[] | undefined;
-  /** Symbol path for both readings. */
-  readonly symbols?: string | undefined;
+  /** Where both readings look for symbols. */
+  readonly search?: SymbolSearch;
   /** Whether the debugger may ask the servers that the symbol path names. */
   readonly download: boolean;
   /** Runs the debugger although an earlier answer is kept. */
@@ -49,13 +50,19 @@ const USER_COMMANDS = [".exr -1", ".ecxr", "k", "lm", "!analyze -v"];
  * reading is in it in any case. Fails as a triage does, as `findDebugger` does, and with the signal's reason.
  */
 export async function analyzeDumpFile(host: Host, options: AnalyzeOptions): Promise<DumpAnalysis> {
-  const { path, symbols, signal } = options;
-  const triage = await triageDumpFile(host.files, host.clock, { path, full: true, symbols, signal });
+  const { path, search = {}, signal } = options;
+  const triage = await triageDumpFile(host.files, host.clock, { path, full: true, signal, ...search });
   refuseOtherSystems(triage);
   const program = await findDebugger(host, options.programs);
   const commands = options.commands ?? (triage.bugcheck === undefined ? USER_COMMANDS : KERNEL_COMMANDS);
   const fingerprint = await fingerprintOf(host.files, path);
-  const key = await keyOfRun([fingerprint, program, symbols ?? "", String(options.download), ...commands]);
+  const key = await keyOfRun([
+    fingerprint,
+    program,
+    search.symbols ?? "",
+    String(options.download),
+    ...commands,
+  ]);
   const runs = new KeptRuns(host.files, options.kept);
   const earlier = options.fresh ? undefined : await runs.get(key);
   if (earlier !== undefined) return answer(options, triage, program, commands, earlier, { cached: true });
@@ -87,7 +94,7 @@ function refuseOtherSystems({ path, dump_kind }: DumpTriage): void {
 
 async function runOnce(
   host: Host,
-  { path, symbols, download, limits, signal }: AnalyzeOptions,
+  { path, search = {}, download, limits, signal }: AnalyzeOptions,
   program: string,
   commands: readonly string[],
   word: string,
@@ -99,7 +106,7 @@ async function runOnce(
       host,
       folder,
       path,
-      parseSymbolPath(symbols ?? ""),
+      symbolPathOf(search),
       script,
       download,
     );
@@ -112,6 +119,12 @@ async function runOnce(
   } finally {
     await host.files.remove(folder);
   }
+}
+
+/** The path with the cache of our own downloads, which the debugger can read as well. */
+function symbolPathOf({ symbols = "", cache }: SymbolSearch): SymbolPath {
+  const path = parseSymbolPath(symbols);
+  return cache === undefined || path.servers.length === 0 ? path : { ...path, roots: [...path.roots, cache] };
 }
 
 function answer(

@@ -36,7 +36,7 @@ interface AnswerStack {
 export function answerLinuxCore(kernel: LinuxKernel, inspection: DumpInspection, full: boolean): DumpTriage {
   const log = kernel.log();
   const lines = log?.records.flatMap(dmesgLines) ?? [];
-  const findings = parseConsole(lines.join("\n"));
+  const findings = parseConsole(lines);
   const crash = findCrashStack(kernel, findings);
   const report = findings.main?.report ?? null;
   const kind = crash?.kind ?? report?.class ?? "none";

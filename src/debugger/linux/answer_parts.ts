@@ -132,5 +132,6 @@ export function leadingLines(lines: readonly string[], findings: ConsoleFindings
   const line = findings.main?.report.line ?? null;
   const end = line === null ? lines.length : line + 1;
   const count = full ? LISTED.fullLogLines : LISTED.logLines;
-  return lines.slice(Math.max(0, end - count), full ? end + LISTED.fullLogLines : end).map(visibleText);
+  return lines.slice(Math.max(0, end - count), full ? end + LISTED.fullLogLines : end)
+    .map((each) => visibleText(each.trimEnd()));
 }

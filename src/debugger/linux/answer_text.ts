@@ -26,7 +26,8 @@ export interface TextOptions {
 
 /** Answers from text alone. */
 export function answerConsoleText(text: string, { path, full, warnings }: TextOptions): DumpTriage {
-  const findings = parseConsole(text);
+  const lines = text.split("\n");
+  const findings = parseConsole(lines);
   const { main } = findings;
   const report = main?.report ?? null;
   const kind = report?.class ?? "none";
@@ -75,15 +76,11 @@ export function answerConsoleText(text: string, { path, full, warnings }: TextOp
     module_count: findings.modules.length,
     unloaded_count: 0,
     ...(full && findings.modules.length > 0 ? { module_names: findings.modules.map(visibleText) } : {}),
-    log: linesAround(text, findings, full),
+    log: leadingLines(lines, findings, full),
     missing_symbols: [],
     warnings: [...warnings, ...cut],
     ...(frames.length > shown ? { truncated: true } : {}),
   };
-}
-
-function linesAround(text: string, findings: ReturnType<typeof parseConsole>, full: boolean): string[] {
-  return leadingLines(text.split("\n").map((line) => line.trimEnd()), findings, full);
 }
 
 function describeLetters(letters: string): NonNullable<DumpTriage["taint"]> {

@@ -1,4 +1,4 @@
-/** Looks files up in symbol stores on this machine. */
+/** Looks files up in symbol stores on this machine, and fetches what is missing where that is asked for. */
 
 import { HvError, toHvError } from "../../base/errors.ts";
 import { joinPath, resolvePath } from "../../base/paths.ts";
@@ -7,6 +7,7 @@ import type { ByteSource } from "../../dump/bytes.ts";
 import type { Files, RandomAccessFile } from "../../host/files.ts";
 import { openInflater } from "../../host/inflate.ts";
 import { unpackCabinet } from "./cabinet.ts";
+import type { SymbolDownloads } from "./downloads.ts";
 import type { StoreKey } from "./keys.ts";
 import type { SymbolPath } from "./symbol_path.ts";
 
@@ -15,7 +16,7 @@ export type SymbolHost = Pick<Files, "stat" | "list" | "realPath" | "open">;
 
 /** Something that was there and could not be used. */
 export interface StoreWarning {
-  readonly reason: "symbols_mismatch" | "symbols_unreadable" | "symbols_remote";
+  readonly reason: "symbols_mismatch" | "symbols_unreadable" | "symbols_remote" | "symbols_download";
   readonly message: string;
 }
 
@@ -30,16 +31,24 @@ export class SymbolStores implements Disposable {
   readonly #roots: readonly string[];
   readonly #opened: RandomAccessFile[] = [];
   readonly #twoTier = new Map<string, Promise<boolean>>();
+  readonly #downloads: SymbolDownloads | null;
   #realRoots: Promise<string[]> | null = null;
   #present: Promise<string[]> | null = null;
 
-  constructor(files: SymbolHost, { roots, remote }: SymbolPath) {
+  constructor(
+    files: SymbolHost,
+    { roots, remote, servers }: SymbolPath,
+    downloads: SymbolDownloads | null = null,
+  ) {
     this.#files = files;
     this.#roots = roots;
+    this.#downloads = downloads;
     for (const place of remote) {
+      if (downloads !== null && servers.includes(place)) continue;
+      const advice = servers.includes(place) ? "give --download to fetch from it" : "only http and https are";
       this.warnings.push({
         reason: "symbols_remote",
-        message: `"${visibleText(place)}" was not asked: symbols are read from this machine only`,
+        message: `"${visibleText(place)}" was not asked: ${advice}`,
       });
     }
   }
@@ -59,7 +68,23 @@ export class SymbolStores implements Disposable {
         if (found !== null) return { found, path };
       }
     }
-    return null;
+    return this.#downloads === null ? null : await this.#download(this.#downloads, wanted, accept);
+  }
+
+  /** What a server gave counts only when it is what was asked for. */
+  async #download<Found>(
+    downloads: SymbolDownloads,
+    wanted: StoreKey,
+    accept: (source: ByteSource) => Found | null,
+  ): Promise<{ found: Found; path: string } | null> {
+    const path = await downloads.fetch(
+      wanted,
+      (message) => this.warnings.push({ reason: "symbols_download", message }),
+    );
+    if (path === null) return null;
+    const found = await this.#open(path, wanted, accept);
+    if (found === null) await downloads.discard(path);
+    return found === null ? null : { found, path };
   }
 
   [Symbol.dispose](): void {

@@ -4,11 +4,14 @@
 export interface SymbolPath {
   /** Folders in the order in which they are looked at. */
   readonly roots: readonly string[];
-  /** Parts that lie on other machines: they are never asked. */
+  /** Parts that lie on other machines. Those of {@link servers} can be fetched from, on request. */
   readonly remote: readonly string[];
+  /** Stores that are reached over http or https. */
+  readonly servers: readonly string[];
 }
 
 const REMOTE = /^(?:[a-z][a-z0-9+.-]+:\/\/|\\\\|\/\/)/i;
+const SERVER_URL = /^https?:\/\/[^/?#]+/i;
 const SERVER = /^(?:srv|cache)\*/i;
 const SERVER_WITH_LIBRARY = /^symsrv\*[^*]*\*/i;
 
@@ -28,5 +31,9 @@ export function parseSymbolPath(text: string): SymbolPath {
       (REMOTE.test(path) ? remote : roots).add(path);
     }
   }
-  return { roots: [...roots], remote: [...remote] };
+  return {
+    roots: [...roots],
+    remote: [...remote],
+    servers: [...remote].filter((place) => SERVER_URL.test(place)),
+  };
 }

@@ -7,14 +7,14 @@ import type { LoadedModule } from "../../dump/modules.ts";
 import { type DumpFiles, inspectDumpFile } from "../inspect_file.ts";
 import { imageKey, missingFile, symbolKey } from "../symbols/keys.ts";
 import type { SymbolFiles } from "../symbols/symbol_files.ts";
+import type { SymbolSearch } from "../symbols/symbol_search.ts";
 import { openForTriage } from "./open_for_triage.ts";
 import { findStack } from "./stack.ts";
 import { wantedModules } from "./wanted.ts";
 
 /** Of which dump, and of how many of its modules. */
-export interface SymbolListOptions {
+export interface SymbolListOptions extends SymbolSearch {
   readonly path: string;
-  readonly symbols?: string | undefined;
   /** Every module instead of those on the stack. */
   readonly all: boolean;
   readonly signal?: AbortSignal;
@@ -24,11 +24,12 @@ export interface SymbolListOptions {
 export async function listSymbols(
   host: DumpFiles,
   clock: Clock,
-  { path, symbols, all, signal }: SymbolListOptions,
+  options: SymbolListOptions,
 ): Promise<DumpSymbols> {
+  const { path, all, signal } = options;
   await inspectDumpFile(host, clock, path, signal);
   using file = host.open(path);
-  using opened = await openForTriage(file, host, symbols);
+  using opened = await openForTriage(file, host, options);
   const { session, files, stores } = opened;
   const stack = await findStack(session, files);
   const wanted = wantedModules(session, stack, findBlame(session, stack.frames, stack.scanned));

@@ -6,6 +6,7 @@ import type { DumpSession } from "../../dump/session.ts";
 import { SymbolFiles } from "../symbols/symbol_files.ts";
 import { type SymbolHost, SymbolStores } from "../symbols/stores.ts";
 import { parseSymbolPath } from "../symbols/symbol_path.ts";
+import type { SymbolSearch } from "../symbols/symbol_search.ts";
 import { decodeKernel } from "./decode_kernel.ts";
 
 /** A dump that is ready to be asked. Disposing of it closes the symbol files. */
@@ -15,14 +16,14 @@ export interface OpenedTriage extends Disposable {
   readonly stores: SymbolStores | null;
 }
 
-/** Opens it; `symbols` is a symbol path. Fails as `openDump` does. */
+/** Opens it. Fails as `openDump` does. */
 export async function openForTriage(
   source: ByteSource,
   host: SymbolHost,
-  symbols: string | undefined,
+  search: SymbolSearch,
 ): Promise<OpenedTriage> {
   const opened = openDump(source);
-  const stores = symbols === undefined ? null : new SymbolStores(host, parseSymbolPath(symbols));
+  const stores = await openStores(host, search);
   const session = stores === null ? opened : await decodeKernel(opened, stores);
   return {
     session,
@@ -30,4 +31,16 @@ export async function openForTriage(
     stores,
     [Symbol.dispose]: () => stores?.[Symbol.dispose](),
   };
+}
+
+async function openStores(
+  host: SymbolHost,
+  { symbols, cache, downloads }: SymbolSearch,
+): Promise<SymbolStores | null> {
+  if (symbols === undefined) return null;
+  const path = parseSymbolPath(symbols);
+  const kept = path.servers.length > 0 && cache !== undefined && await host.stat(cache) !== undefined
+    ? [cache]
+    : [];
+  return new SymbolStores(host, { ...path, roots: [...path.roots, ...kept] }, downloads ?? null);
 }

@@ -6,16 +6,15 @@ import type { DumpTriage } from "../../contract/dump_triage.ts";
 import { type DumpFiles, inspectDumpFile } from "../inspect_file.ts";
 import { maybeText, readConsoleText } from "../linux/console_file.ts";
 import { locateAddress } from "../symbols/locate.ts";
+import type { SymbolSearch } from "../symbols/symbol_search.ts";
 import { answerTriage } from "./answer.ts";
 import { openForTriage } from "./open_for_triage.ts";
 import { findStack } from "./stack.ts";
 
 /** What to triage, and how much to tell. */
-export interface TriageOptions {
+export interface TriageOptions extends SymbolSearch {
   readonly path: string;
   readonly full: boolean;
-  /** Where symbols are looked for, in the syntax of `_NT_SYMBOL_PATH`. */
-  readonly symbols?: string | undefined;
   readonly signal?: AbortSignal;
 }
 
@@ -59,11 +58,12 @@ async function triageText(files: DumpFiles, { path, full }: TriageOptions): Prom
 
 async function triageWindows(
   files: DumpFiles,
-  { path, full, symbols }: TriageOptions,
+  options: TriageOptions,
   inspection: DumpInspection,
 ): Promise<DumpTriage> {
+  const { path, full } = options;
   using file = files.open(path);
-  using opened = await openForTriage(file, files, symbols);
+  using opened = await openForTriage(file, files, options);
   const { session, stores } = opened;
   return await answerTriage({
     inspection,

@@ -5,6 +5,7 @@ import { analyzeDumpFile } from "../../debugger/analyze/analyze_file.ts";
 import { checkReadingOnly, splitCommands } from "../../debugger/analyze/debugger_commands.ts";
 import { renderAnalysis } from "../../debugger/analyze/render_analysis.ts";
 import { defineTool } from "../tool.ts";
+import { searchOf, SYMBOL_FIELDS, SYMBOL_HELP } from "./symbol_fields.ts";
 
 const Seconds = z.int().check(z.minimum(1), z.maximum(24 * 3600));
 
@@ -17,8 +18,7 @@ export default defineTool({
   input: {
     path: Path,
     command: z.optional(z.string().check(z.minLength(1), z.maxLength(8192))),
-    symbols: z.optional(Path),
-    download: z._default(z.boolean(), false),
+    ...SYMBOL_FIELDS,
     fresh: z._default(z.boolean(), false),
     full: z._default(z.boolean(), false),
     limit_s: z._default(Seconds, 300),
@@ -26,11 +26,11 @@ export default defineTool({
     memory_mb: z._default(z.int().check(z.minimum(64), z.maximum(1024 * 1024)), 4096),
   },
   positional: ["path"],
-  unlisted: ["fresh", "full", "limit_s", "silence_s", "memory_mb"],
+  unlisted: ["download_limit_mb", "fresh", "full", "limit_s", "silence_s", "memory_mb"],
   help: {
     command: "Debugger commands separated by semicolons; their text is the answer",
-    symbols: "Symbol stores, as in _NT_SYMBOL_PATH, which counts when this is left out",
-    download: "Let the debugger fetch symbols from the servers of that path",
+    ...SYMBOL_HELP,
+    download: "Fetch what is missing from the servers of that path, and let the debugger do so too",
     fresh: "Run the debugger although the answer of an earlier run is kept",
     full: "Show the texts of the usual commands too",
     limit_s: "End the debugger after this time",
@@ -38,13 +38,14 @@ export default defineTool({
     memory_mb: "End the debugger when it takes more memory (not on Windows)",
   },
   output: DumpAnalysis,
-  async handle(args, { host, config, state, door, signal }) {
+  async handle(args, context) {
+    const { host, config, state, door, signal } = context;
     const commands = args.command === undefined ? undefined : splitCommands(args.command);
     if (commands !== undefined && door !== "cli") checkReadingOnly(commands, config.policy.debugger_commands);
     return await analyzeDumpFile(host, {
       path: args.path,
       commands,
-      symbols: args.symbols ?? host.environment.get("_NT_SYMBOL_PATH"),
+      search: searchOf(args, context),
       download: args.download,
       fresh: args.fresh,
       full: args.full,

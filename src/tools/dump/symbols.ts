@@ -4,6 +4,7 @@ import { Path } from "../../contract/path.ts";
 import { listSymbols } from "../../debugger/triage/list_symbols.ts";
 import { renderSymbols } from "../../debugger/triage/render_symbols.ts";
 import { defineTool } from "../tool.ts";
+import { searchOf, SYMBOL_FIELDS, SYMBOL_HELP } from "./symbol_fields.ts";
 
 /** Lists the symbol files of a dump's stack by name, GUID and age, so that they can be fetched elsewhere. */
 export default defineTool({
@@ -13,13 +14,18 @@ export default defineTool({
   summary: "List the symbol files that a crash dump needs, and which are missing",
   input: {
     path: Path,
-    symbols: z.optional(Path.check(z.describe("Symbol stores, as in _NT_SYMBOL_PATH; local only"))),
+    ...SYMBOL_FIELDS,
     all: z._default(z.boolean().check(z.describe("Of every module, not only those on the stack")), false),
   },
   positional: ["path"],
+  unlisted: ["download", "download_limit_mb"],
+  help: SYMBOL_HELP,
   output: DumpSymbols,
   without: ["run", "net", "sys", "write"],
-  handle: ({ path, symbols, all }, { host, signal }) =>
-    listSymbols(host.files, host.clock, { path, symbols, all, signal }),
+  fetches: "download",
+  handle({ path, all, ...wish }, context) {
+    const { host, signal } = context;
+    return listSymbols(host.files, host.clock, { path, all, signal, ...searchOf(wish, context) });
+  },
   render: renderSymbols,
 });

@@ -4,6 +4,7 @@ import { Path } from "../../contract/path.ts";
 import { renderTriage } from "../../debugger/triage/render.ts";
 import { triageDumpFile } from "../../debugger/triage/triage_file.ts";
 import { defineTool } from "../tool.ts";
+import { searchOf, SYMBOL_FIELDS, SYMBOL_HELP } from "./symbol_fields.ts";
 
 /** Says why a machine or a process stopped, from its dump or console text alone: no debugger is needed. */
 export default defineTool({
@@ -13,13 +14,18 @@ export default defineTool({
   summary: "Say why Windows, Linux or a program crashed: culprit, stack",
   input: {
     path: Path,
-    symbols: z.optional(Path.check(z.describe("Symbol stores, as in _NT_SYMBOL_PATH; local only"))),
+    ...SYMBOL_FIELDS,
     full: z._default(z.boolean(), false),
   },
   positional: ["path"],
+  unlisted: ["download", "download_limit_mb"],
+  help: SYMBOL_HELP,
   output: DumpTriage,
   without: ["run", "net", "sys", "write"],
-  handle: ({ path, symbols, full }, { host, signal }) =>
-    triageDumpFile(host.files, host.clock, { path, symbols, full, signal }),
+  fetches: "download",
+  handle({ path, full, ...wish }, context) {
+    const { host, signal } = context;
+    return triageDumpFile(host.files, host.clock, { path, full, signal, ...searchOf(wish, context) });
+  },
   render: renderTriage,
 });

@@ -13,7 +13,7 @@ import { withTemporaryFolder } from "../../../support/temporary_folder.ts";
 async function analyze(
   folder: string,
   path: string,
-  more: { symbols?: string; commands?: readonly string[] } = {},
+  { symbols, commands }: { symbols?: string; commands?: readonly string[] } = {},
 ): Promise<DumpAnalysis> {
   const programs = new Map([["cdb", await writeEngineAsCdb(folder)]]);
   return await analyzeDumpFile(openDenoHost(programs), {
@@ -25,7 +25,8 @@ async function analyze(
     programs,
     kept: `${folder}/kept`,
     signal: new AbortController().signal,
-    ...more,
+    search: { symbols },
+    commands,
   });
 }
 

@@ -15,7 +15,7 @@ function shortForm({ name, module, offset }: PrintedFrame): string {
 for (const { file, expect } of linuxSamples("serial")) {
   Deno.test(`${file} tells what happened`, async () => {
     const text = new TextDecoder().decode(await readLinuxSample(file));
-    const found = parseConsole(text);
+    const found = parseConsole(text.split("\n"));
     const report = found.main?.report;
     const stack = asList(expect["reliable_stack"]).map(asText);
     assert.deepEqual(found.main?.stack.slice(0, stack.length).map(shortForm), stack);

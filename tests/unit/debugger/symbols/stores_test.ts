@@ -16,16 +16,18 @@ const WANTED = { name: "evil.pdb", key: "CFA6BD75D94C334B4C4C44205044422E1" };
 const PACKED = `dumps/made/symbols-packed/evil.pdb/${WANTED.key}/evil.pd_`;
 const PLAIN = `dumps/made/symbols/evil.pdb/${WANTED.key}/evil.pdb`;
 
-Deno.test("a symbol path is read as debuggers read it, without what lies on other machines", () => {
+Deno.test("a symbol path is read as debuggers read it, what lies on other machines apart", () => {
   assert.deepEqual(parseSymbolPath("srv*/a*/b*https://example.org/symbols; /c ;cache*/d;srv**;/a"), {
     roots: ["/a", "/b", "/c", "/d"],
     remote: ["https://example.org/symbols"],
+    servers: ["https://example.org/symbols"],
   });
   assert.deepEqual(parseSymbolPath("SYMSRV*symsrv.dll*C:\\symbols*\\\\server\\share;C:\\own"), {
     roots: ["C:\\symbols", "C:\\own"],
     remote: ["\\\\server\\share"],
+    servers: [],
   });
-  assert.deepEqual(parseSymbolPath(""), { roots: [], remote: [] });
+  assert.deepEqual(parseSymbolPath(""), { roots: [], remote: [], servers: [] });
 });
 
 Deno.test("keys are those that stores use, and hostile names have none", () => {
@@ -112,7 +114,7 @@ for (const { name, files, found, warning } of LAYOUTS) {
         await Deno.mkdir(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
         await Deno.writeTextFile(`${root}/${path}`, text);
       }
-      using stores = new SymbolStores(denoFiles, { roots: [root], remote: [] });
+      using stores = new SymbolStores(denoFiles, { roots: [root], remote: [], servers: [] });
       const result = await stores.find(WANTED, (source) => {
         const text = new TextDecoder().decode(source.read(0, 16));
         if (text === "broken") throw new HvError("hv.bad_dump", "It is broken", {});
@@ -144,7 +146,7 @@ Deno.test("a pointer to another machine is refused without a look at it", () =>
         return denoFiles.stat(path, options);
       },
     };
-    using stores = new SymbolStores(files, { roots: [folder], remote: [] });
+    using stores = new SymbolStores(files, { roots: [folder], remote: [], servers: [] });
     assert.equal(await stores.find(WANTED, () => true), null);
     assert.deepEqual(stores.warnings.map(({ reason }) => reason), ["symbols_unreadable"]);
     assert.deepEqual(asked.filter((path) => path.includes("server")), []);

@@ -1,0 +1,255 @@
+/** Fetches files of symbol servers into a cache that has the layout of a store. */
+
+import type { Clock } from "../../base/clock.ts";
+import { HvError, toHvError } from "../../base/errors.ts";
+import { type JsonObject, parseJson } from "../../base/json.ts";
+import { folderOf, joinPath } from "../../base/paths.ts";
+import { visibleText } from "../../base/visible_text.ts";
+import type { Progress } from "../../contract/operation.ts";
+import { type Download, withoutSecrets } from "../../host/downloads.ts";
+import type { Host } from "../../host/host.ts";
+import type { StoreKey } from "./keys.ts";
+
+/** What fetching needs of the world. */
+export type DownloadHost = Pick<Host, "files" | "locks" | "clock" | "downloads">;
+
+/** From where, to where, and how much at most. */
+export interface DownloadOptions {
+  /** Addresses of stores; asked in their order. */
+  readonly servers: readonly string[];
+  /** The folder of the cache. */
+  readonly cache: string;
+  /** Of all files of one call together. */
+  readonly limitBytes: number;
+  readonly signal: AbortSignal;
+  readonly progress: (progress: Progress) => void;
+}
+
+/** A file that was begun: what it is a part of. */
+interface Begun {
+  readonly url: string;
+  readonly validator: string;
+}
+
+/** A server that says nothing for so long is given up. */
+const SILENCE_MS = 30_000;
+const PROGRESS_BYTES = 1024 * 1024;
+const MOST_REDIRECTIONS = 5;
+
+/** The downloads of one call. What a server does not have is asked for once. */
+export class SymbolDownloads {
+  readonly #host: DownloadHost;
+  readonly #options: DownloadOptions;
+  readonly #absent = new Set<string>();
+  /** Servers that failed: they are not asked again in this call. */
+  readonly #silent = new Set<string>();
+  readonly #urls = new Map<string, string>();
+  #fetched = 0;
+
+  constructor(host: DownloadHost, options: DownloadOptions) {
+    this.#host = host;
+    this.#options = options;
+  }
+
+  /**
+   * The path of the file in the cache, once some server has given it, plain or packed; null when none has it. `warn`
+   * hears why a server gave nothing although it was asked. Fails with the signal's reason.
+   */
+  async fetch({ name, key }: StoreKey, warn: (text: string) => void): Promise<string | null> {
+    for (const server of this.#options.servers) {
+      for (const file of [name, `${name.slice(0, -1)}_`]) {
+        const url = urlOf(server, [name, key, file]);
+        if (this.#absent.has(url) || this.#silent.has(server)) continue;
+        try {
+          const path = joinPath(this.#options.cache, name, key, file);
+          if (await this.#fetchInto(url, path)) {
+            this.#urls.set(path, url);
+            return path;
+          }
+          this.#absent.add(url);
+        } catch (thrown) {
+          this.#options.signal.throwIfAborted();
+          const failure = toHvError(thrown);
+          if (failure.code === "hv.internal") throw failure;
+          this.#silent.add(server);
+          warn(visibleText(failure.message));
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Removes a file that is not what its name says; the server that gave it is not asked for it again. */
+  async discard(path: string): Promise<void> {
+    this.#absent.add(this.#urls.get(path) ?? "");
+    await this.#host.files.remove(path);
+  }
+
+  /** False when the server has no such file. */
+  async #fetchInto(url: string, path: string): Promise<boolean> {
+    const { files, locks } = this.#host;
+    await files.makeFolder(folderOf(path));
+    const part = `${path}.part`;
+    using _lock = await locks.take(`${path}.lock`, this.#options.signal);
+    if (await files.stat(path) !== undefined) return true;
+    const begun = await this.#readBegun(part, url);
+    using silence = new Silence(this.#host.clock, this.#options.signal, url);
+    using answer = await this.#ask(url, begun, silence.signal);
+    if (answer.status === 404 || answer.status === 410) {
+      await this.#forget(path);
+      return false;
+    }
+    if (answer.status === 416) {
+      // It has got shorter: what was begun is of another version.
+      await this.#forget(path);
+      throw serverFailure(url, "what was begun is no part of the file any more", { status: 416 });
+    }
+    if (answer.status !== 200 && answer.status !== 206) {
+      throw serverFailure(url, `the server answers ${answer.status}`, { status: answer.status });
+    }
+    const goesOn = answer.status === 206 && begun !== null && answer.start === begun.size;
+    if (answer.status === 206 && !goesOn) {
+      throw serverFailure(url, "the server sends another part than was asked for", { start: answer.start });
+    }
+    await this.#keepBegun(part, url, answer);
+    await this.#write(part, goesOn ? begun.size : 0, url, answer, silence);
+    await files.rename(part, path);
+    await this.#forget(path);
+    return true;
+  }
+
+  /** Redirections are followed, but never from https to plain http. */
+  async #ask(
+    url: string,
+    begun: { size: number; validator: string } | null,
+    signal: AbortSignal,
+  ): Promise<Download> {
+    let address = url;
+    for (let hop = 0; hop <= MOST_REDIRECTIONS; hop++) {
+      const resume = begun === null ? {} : { offset: begun.size, validator: begun.validator };
+      const answer = await this.#host.downloads.open(address, { signal, ...resume });
+      if (answer.status < 300 || answer.status >= 400 || answer.location === undefined) return answer;
+      const { location } = answer;
+      answer[Symbol.dispose]();
+      if (!/^https?:/i.test(location) || (/^https:/i.test(address) && !/^https:/i.test(location))) {
+        throw serverFailure(url, `it leads to "${withoutSecrets(location)}"`, {});
+      }
+      address = location;
+    }
+    throw serverFailure(url, `it leads on more than ${MOST_REDIRECTIONS} times`, {});
+  }
+
+  async #write(part: string, start: number, url: string, answer: Download, silence: Silence): Promise<void> {
+    const { limitBytes, progress } = this.#options;
+    const { files } = this.#host;
+    const total = answer.length === undefined ? null : start + answer.length;
+    if (this.#fetched + (answer.length ?? 0) > limitBytes) throw overLimit(url, limitBytes);
+    using writer = start > 0 ? await files.append(part) : await files.create(part, { overwrite: true });
+    let size = start;
+    let told = start;
+    for (let piece = await answer.read(); piece !== null; piece = await answer.read()) {
+      silence.heard();
+      this.#fetched += piece.length;
+      if (this.#fetched > limitBytes) throw overLimit(url, limitBytes);
+      await writer.write(piece);
+      size += piece.length;
+      if (size - told < PROGRESS_BYTES) continue;
+      told = size;
+      const fraction = total === null || total === 0 ? {} : { fraction: Math.min(1, size / total) };
+      progress({ message: `Fetching ${visibleText(url)}`, ...fraction });
+    }
+    if (total !== null && size !== total) {
+      throw serverFailure(url, `${size} of ${total} bytes came`, { wanted_bytes: total, found_bytes: size });
+    }
+    await writer.sync();
+  }
+
+  /** What an earlier call has begun of this very file; null when it cannot be gone on with. */
+  async #readBegun(part: string, url: string): Promise<(Begun & { size: number }) | null> {
+    const { files } = this.#host;
+    const facts = await files.stat(part);
+    const text = facts === undefined ? undefined : await files.readTextIfPresent(`${part}.json`);
+    if (facts === undefined || text === undefined || facts.size_bytes === 0) return null;
+    try {
+      const begun = parseJson(text);
+      if (typeof begun !== "object" || begun === null || Array.isArray(begun)) return null;
+      const { validator } = begun;
+      return begun.url === url && typeof validator === "string"
+        ? { url, validator, size: facts.size_bytes }
+        : null;
+    } catch {
+      return null;
+    }
+  }
+
+  async #keepBegun(part: string, url: string, { validator }: Download): Promise<void> {
+    if (validator === undefined) await this.#host.files.remove(`${part}.json`);
+    else await this.#host.files.writeAtomically(`${part}.json`, JSON.stringify({ url, validator }));
+  }
+
+  async #forget(path: string): Promise<void> {
+    for (const suffix of [".part", ".part.json"]) await this.#host.files.remove(path + suffix);
+  }
+}
+
+/** Ends a request whose server has been silent for too long. */
+class Silence implements Disposable {
+  readonly signal: AbortSignal;
+  readonly #clock: Clock;
+  readonly #url: string;
+  readonly #end = new AbortController();
+  #timer = new AbortController();
+
+  constructor(clock: Clock, outer: AbortSignal, url: string) {
+    this.#clock = clock;
+    this.#url = url;
+    this.signal = AbortSignal.any([outer, this.#end.signal]);
+    this.heard();
+  }
+
+  heard(): void {
+    this.#timer.abort();
+    this.#timer = new AbortController();
+    this.#clock.sleep(SILENCE_MS, this.#timer.signal).then(
+      () =>
+        this.#end.abort(
+          new HvError(
+            "hv.unavailable",
+            `Cannot fetch "${this.#url}": the server has been silent for too long`,
+            {
+              hint: "Try again: what came is kept",
+              context: { url: this.#url },
+            },
+          ),
+        ),
+      () => {},
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.#timer.abort();
+  }
+}
+
+function urlOf(server: string, parts: readonly string[]): string {
+  return [server.replace(/\/+$/, ""), ...parts.map(encodeURIComponent)].join("/");
+}
+
+function serverFailure(url: string, what: string, context: JsonObject): HvError {
+  return new HvError("hv.unavailable", `Cannot fetch "${withoutSecrets(url)}": ${what}`, {
+    hint: "Try again: what came is kept",
+    context: { url: withoutSecrets(url), ...context },
+  });
+}
+
+function overLimit(url: string, limitBytes: number): HvError {
+  return new HvError(
+    "hv.unavailable",
+    `Cannot fetch "${url}": with it more than ${Math.floor(limitBytes / 1024 ** 2)} MiB would be fetched`,
+    {
+      hint: "Give a higher --download-limit",
+      context: { url, limit_bytes: limitBytes },
+      retryable: false,
+    },
+  );
+}

@@ -1,4 +1,4 @@
-/** What a Linux console or kernel log says about a crash. Text in, one answer out; no core is needed. */
+/** What a Linux console or kernel log says about a crash. Lines in, one answer out; no core is needed. */
 
 import { bucketByMeaning, bucketOfFrames } from "./bucket.ts";
 import { cleanLine, type ConsoleLine, splitGlued } from "./lines.ts";
@@ -57,9 +57,9 @@ const CONTINUATION_REACH = 12;
 const PANIC_REACH = 40;
 const CUT_REACH = 3;
 
-/** Reads a text of any size; the time it takes grows with the lines that say something. */
-export function parseConsole(text: string): ConsoleFindings {
-  return new ConsoleParser().parse(text);
+/** Reads the lines of a text of any size; the time that it takes grows with the lines that say something. */
+export function parseConsole(lines: readonly string[]): ConsoleFindings {
+  return new ConsoleParser().parse(lines);
 }
 
 class ConsoleParser {
@@ -74,8 +74,7 @@ class ConsoleParser {
   #halted = false;
   #rebooted = false;
 
-  parse(text: string): ConsoleFindings {
-    const lines = text.split("\n");
+  parse(lines: readonly string[]): ConsoleFindings {
     for (let number = 0; number < lines.length; number++) {
       const raw = lines[number] ?? "";
       const open = this.#current !== null && number - this.#lastSaid < REPORT_REACH;

@@ -307,7 +307,7 @@ Deno.test("any lines give an answer", () => {
     line,
   );
   fc.assert(fc.property(fc.array(stamped, { maxLength: 60 }), (lines) => {
-    const found = parseConsole(lines.map(([prefix, text]) => prefix + text).join("\n"));
+    const found = parseConsole(lines.map(([prefix, text]) => prefix + text));
     assert(found.reports.length <= lines.length + 60);
     assert.equal(found.main === null, found.reports.every(({ report }) => report.rank === "note"));
   }));

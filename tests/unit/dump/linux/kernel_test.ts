@@ -37,7 +37,7 @@ function assertMachine(kernel: LinuxKernel): void {
     0x1000,
   ]]);
   assert.equal(kernel.taint()?.letters, "GO");
-  const stack = findCrashStack(kernel, parseConsole((lines ?? []).join("\n")));
+  const stack = findCrashStack(kernel, parseConsole(lines ?? []));
   assert.equal(stack?.origin, "exception");
   assert.equal(stack?.task?.comm, "sh");
   assert.equal(stack?.end, "bottom");

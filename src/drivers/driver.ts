@@ -1,5 +1,6 @@
 /** What a driver must do and may do. The tools read `features` and never ask which driver it is. */
 
+import type { JsonObject } from "../base/json.ts";
 import type { Finding } from "../contract/finding.ts";
 import type { Image } from "../contract/image.ts";
 import type { Loss } from "../contract/plan.ts";
@@ -261,6 +262,9 @@ export interface Driver {
 
   /** The last lines that the guest wrote to its serial port, at most 4 KiB; `undefined` when there are none. */
   lastWords?(id: string, signal: AbortSignal): Promise<string | undefined>;
+
+  /** Raw facts of the provider for a bug report; no names, paths or secrets. Changes nothing and never throws for a fact. */
+  report?(signal: AbortSignal): Promise<JsonObject>;
 
   /** Looks whether this host can do the driver's work. Changes nothing and never throws for a finding. */
   diagnose(signal: AbortSignal): Promise<Finding[]>;

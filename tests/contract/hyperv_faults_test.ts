@@ -6,9 +6,10 @@ import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { Finding } from "../../src/contract/finding.ts";
 import { Operation } from "../../src/contract/operation.ts";
 import { Orphan, Removed, Vm } from "../../src/contract/vm.ts";
-import type { JsonObject } from "../../src/base/json.ts";
+import { isPlainObject, type JsonObject } from "../../src/base/json.ts";
 import { HyperV, type MachineParts } from "../../src/drivers/hyperv/client.ts";
 import { writeTag } from "../../src/drivers/hyperv/tag.ts";
+import { ROOT } from "../../tools/programs.ts";
 import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";
 import type { HyperVWorld } from "../support/hyperv_world.ts";
 
@@ -289,6 +290,40 @@ faultTest("a deletion takes the VM's own disks and leaves all others", async ({ 
   assert.deepEqual(await foldersOf(world), []);
 });
 
+faultTest("a report holds what the open points ask for, and no name or path", async ({ lab, world }) => {
+  await lab.call("vm_create", { name: "secret vm", ...SMALL });
+  await lab.call("vm_start", { vm: "secret vm" });
+  await lab.checkpoint("secret vm", "secret point", { memory_state: true });
+  const { report, findings } = await lab.call("doctor", { report: true });
+  assert.equal(findings, undefined);
+  const { provider } = z.object({ provider: z.record(z.string(), z.unknown()) }).parse(report);
+  const document = await Deno.readTextFile(`${ROOT}/docs/windows-open-points.md`);
+  const named = [...document.matchAll(/`provider\.([a-z_.A-Z-]+)`/g)].map(([, path = ""]) => path);
+  assert.ok(named.length > 10);
+  for (const path of named) assert.notEqual(valueAt(provider, path.split(".")), undefined, path);
+  const errors = z.record(z.string(), z.object({ id: z.optional(z.string()) })).parse(provider.errors);
+  assert.match(errors.missing_id?.id ?? "", /^ObjectNotFound,/);
+  const text = JSON.stringify(report);
+  const { id } = await lab.vm("vm_get", { vm: "secret vm" });
+  for (const secret of ["secret", id.slice(3), world.folder, "SIMHOST"]) {
+    assert.ok(!text.toLowerCase().includes(secret.toLowerCase()), secret);
+  }
+  const output = `${lab.root}/report.json`;
+  assert.equal((await lab.call("doctor", { report: true, output })).output, output);
+  assert.equal(JSON.parse(await Deno.readTextFile(output)).report, 1);
+  assert.equal((await lab.failure("doctor", { report: true, output })).code, "hv.conflict");
+  assert.equal((await lab.failure("doctor", { output })).code, "hv.usage");
+  assert.equal(operationsOf((await lab.call("op_list")).operations, "doctor").length, 3);
+});
+
+faultTest("a report is made of a host that refuses everything too", async ({ lab, world }) => {
+  await world.setFaults({ permission: "denied" });
+  const { report, healthy } = await lab.call("doctor", { report: true });
+  assert.equal(healthy, false);
+  const all = z.object({ provider: z.object({ errors: z.object({ all: z.object({ id: z.string() }) }) }) });
+  assert.match(all.parse(report).provider.errors.all.id, /,/);
+});
+
 endSharedHost();
 
 /** The client beneath the driver, for what the driver refuses to do. */
@@ -327,6 +362,18 @@ async function foldersOf(world: HyperVWorld): Promise<string[]> {
     if (name.startsWith("hvlab-")) folders.push(name);
   }
   return folders;
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  return isPlainObject(value) ? valueAt(value[name], rest) : undefined;
+}
+
+function operationsOf(operations: unknown, tool: string): string[] {
+  return z.array(Operation).parse(operations).flatMap((operation) =>
+    operation.tool === tool ? [operation.state] : []
+  );
 }
 
 function statusOf(findings: unknown, check: string): string | undefined {

@@ -5,8 +5,11 @@
 
 import type { Script } from "./scripts.ts";
 
-/** Cmdlets of 5.1 itself, with the parameters that the scripts use. All take the common ones. */
+/** Cmdlets of 5.1 itself and of Windows' network modules, with the parameters that the scripts use. All take the common ones. */
 const CMDLETS: Readonly<Record<string, readonly string[]>> = {
+  "Add-NetNatStaticMapping": [
+    ...["NatName", "Protocol", "ExternalIPAddress", "ExternalPort", "InternalIPAddress", "InternalPort"],
+  ],
   "ConvertFrom-Json": ["InputObject"],
   "ConvertTo-Json": ["InputObject", "Depth", "Compress"],
   "ForEach-Object": [],
@@ -15,13 +18,21 @@ const CMDLETS: Readonly<Record<string, readonly string[]>> = {
   "Get-Command": ["Name", "Module"],
   "Get-ItemProperty": ["Path"],
   "Get-Module": ["Name"],
+  "Get-NetIPAddress": [],
+  "Get-NetNat": [],
+  "Get-NetNatStaticMapping": [],
   "Get-Service": ["Name"],
   "Import-Module": ["Name", "Global"],
   "Invoke-Command": ["Session", "ScriptBlock", "ArgumentList"],
   "Invoke-CimMethod": ["InputObject", "MethodName", "Arguments"],
+  "New-NetIPAddress": ["IPAddress", "PrefixLength", "InterfaceAlias"],
+  "New-NetNat": ["Name", "InternalIPInterfaceAddressPrefix"],
   "New-Object": [],
   "New-PSSession": ["VMId", "Credential"],
   "Out-Null": [],
+  "Remove-NetIPAddress": ["IPAddress"],
+  "Remove-NetNat": ["Name"],
+  "Remove-NetNatStaticMapping": ["StaticMappingID"],
   "Remove-PSSession": ["Session"],
   "Select-Object": ["First", "Skip", "Unique"],
   "Sort-Object": ["Unique"],
@@ -37,12 +48,29 @@ const COMMON = ["ErrorAction", "ErrorVariable", "WarningAction", "Confirm", "Ver
 
 /** Static members of .NET Framework 4.5, by type as written. */
 const STATICS: Readonly<Record<string, readonly string[]>> = {
-  "Console": ["SetOut", "Error", "OpenStandardInput", "OpenStandardOutput"],
-  "Convert": ["FromBase64String", "ToBase64String"],
+  "double": ["NaN"],
+  "Enum": ["GetNames", "Parse"],
+  "AppDomain": ["CurrentDomain"],
+  "Console": [
+    "Error",
+    "InputEncoding",
+    "OpenStandardInput",
+    "OpenStandardOutput",
+    "OutputEncoding",
+    "SetOut",
+  ],
+  "Convert": ["FromBase64String", "ToBase64String", "ToInt64"],
   "Diagnostics.Process": ["Start"],
   "Diagnostics.Stopwatch": ["StartNew"],
-  "Environment": ["Exit", "GetEnvironmentVariable", "SetEnvironmentVariable", "GetFolderPath", "MachineName"],
-  "Globalization.CultureInfo": ["InvariantCulture"],
+  "Environment": [
+    "Exit",
+    "GetEnvironmentVariable",
+    "GetFolderPath",
+    "MachineName",
+    "SetEnvironmentVariable",
+    "UserName",
+  ],
+  "Globalization.CultureInfo": ["CurrentUICulture", "InvariantCulture"],
   "Guid": ["NewGuid"],
   "hashtable": ["Synchronized"],
   "IO.Directory": ["CreateDirectory", "Delete", "Exists", "GetCreationTimeUtc", "GetDirectories", "GetFiles"],
@@ -54,6 +82,7 @@ const STATICS: Readonly<Record<string, readonly string[]>> = {
     "GetExtension",
     "GetFileName",
     "GetFullPath",
+    "GetTempPath",
     "PathSeparator",
   ],
   "IO.Stream": ["Synchronized"],
@@ -160,6 +189,15 @@ export function optionalParameters(scripts: readonly Script[]): Set<string> {
       commands.filter(({ name }) => name === "Test-Parameter").map(({ values }) =>
         `${values[0]} -${values[1]}`
       )
+    ),
+  );
+}
+
+/** Cmdlets that the scripts use only where the host has them. */
+export function optionalCmdlets(scripts: readonly Script[]): Set<string> {
+  return new Set(
+    scripts.flatMap(({ commands }) =>
+      commands.filter(({ name }) => name === "Test-Cmdlet").flatMap(({ values }) => values[0] ?? [])
     ),
   );
 }

@@ -1,6 +1,7 @@
 /** The operations with their types: what goes in, and what the answer must look like. */
 
 import * as z from "zod/mini";
+import type { JsonObject } from "../../base/json.ts";
 import { uuidOf } from "../../base/ids.ts";
 import type { Host } from "../../host/host.ts";
 import type { Arguments } from "./frames.ts";
@@ -84,6 +85,16 @@ export class HyperV {
 
   facts(signal: AbortSignal): Promise<SidecarFacts> {
     return this.#sidecar.facts(signal);
+  }
+
+  /** The PowerShell that the sidecar is. */
+  program(signal: AbortSignal): Promise<string> {
+    return this.#sidecar.program(signal);
+  }
+
+  /** Facts for a bug report, without names. */
+  report(signal: AbortSignal): Promise<JsonObject> {
+    return this.#ask(z.record(z.string(), z.json()), "host_report", {}, { signal });
   }
 
   close(): Promise<void> {

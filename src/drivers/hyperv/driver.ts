@@ -17,6 +17,7 @@ import { findOrphans, removeOrphan } from "./orphans.ts";
 import { PowerShellDirect } from "./psdirect.ts";
 import { openImages } from "./images.ts";
 import { lossesOf, removeVm } from "./removal.ts";
+import { reportHost } from "./report.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { openSettings } from "./settings.ts";
 import { simulatedWorld } from "./simulation.ts";
@@ -116,6 +117,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       await hyperv.facts(signal);
     },
     diagnose: (signal) => diagnose(hyperv, signal),
+    report: (signal) => reportHost(hyperv, signal),
     async close() {
       sandboxes.close();
       await hyperv.close();

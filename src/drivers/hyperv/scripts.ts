@@ -12,6 +12,7 @@ import library from "./ps/library.ps1" with { type: "text" };
 import loop from "./ps/loop.ps1" with { type: "text" };
 import machines from "./ps/machines.ps1" with { type: "text" };
 import removal from "./ps/removal.ps1" with { type: "text" };
+import report from "./ps/report.ps1" with { type: "text" };
 import rights from "./ps/rights.ps1" with { type: "text" };
 import settings from "./ps/settings.ps1" with { type: "text" };
 import worker from "./ps/worker.ps1" with { type: "text" };
@@ -34,6 +35,7 @@ export const LIBRARY = [
   checkpoints,
   consoleOperations,
   host,
+  report,
   guest,
 ]
   .join("\n");

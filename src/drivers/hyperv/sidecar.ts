@@ -44,6 +44,11 @@ export class Sidecar {
     return (await this.#open(signal)).facts;
   }
 
+  /** Starts the sidecar if need be and says which program it is. */
+  async program(signal: AbortSignal): Promise<string> {
+    return (await this.#open(signal)).link.program;
+  }
+
   /**
    * Runs one operation and gives its raw answer. Fails with the operation's own coded error, the signal's reason, or
    * `hv.outcome_unknown` when the sidecar went away with a change that had begun.

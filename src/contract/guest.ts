@@ -37,3 +37,15 @@ export const CopyResult = z.object({
   channel: z.string(),
 });
 export type CopyResult = z.infer<typeof CopyResult>;
+
+/** What is stored of a guest's login. Never the password. */
+export const GuestCredential = z.object({
+  vm: z.string(),
+  stored: z.boolean(),
+  user: z.optional(z.string()),
+  /** `libsecret` is the desktop's own store, `file` a file that only this user may read. */
+  stored_in: z.optional(z.enum(["libsecret", "file"])),
+  /** Whether there was one to forget. */
+  forgotten: z.optional(z.boolean()),
+});
+export type GuestCredential = z.infer<typeof GuestCredential>;

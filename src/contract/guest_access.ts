@@ -28,3 +28,11 @@ export const ACCESS_HELP = {
 
 /** A way that was not taken, and why. */
 export const UnusedChannel = z.object({ channel: z.string(), reason: z.string() });
+
+/** What a login that succeeded showed. */
+export const LoginSeen = z.object({
+  channel: z.string(),
+  channels_not_used: z.optional(z.array(UnusedChannel)),
+  /** Which boot of the guest answered; `null` where the guest does not tell. */
+  boot_id: z.nullable(z.string()),
+});

@@ -22,6 +22,8 @@ export interface GuestScope {
   driver: Driver;
   vm: Vm;
   warn: (text: string) => void;
+  /** Whether a way that answered may be remembered; not for a call that only reads. */
+  remembers?: boolean;
 }
 
 /** What an answer says of the way that was taken. */
@@ -35,7 +37,7 @@ export interface AccessFacts {
  * warning says so; every other failure, a refused login above all, is the call's own and names the ways not taken.
  */
 export async function useGuest<T extends object>(
-  { host, state, driver, vm, warn }: GuestScope,
+  { host, state, driver, vm, warn, remembers = true }: GuestScope,
   wish: AccessWish,
   work: (channel: GuestChannel) => Promise<T>,
 ): Promise<T & AccessFacts> {
@@ -50,7 +52,7 @@ export async function useGuest<T extends object>(
     try {
       const result = await work(channel);
       if (index > 0) {
-        await writeEvidence(host, state, vm, channel.name);
+        if (remembers) await writeEvidence(host, state, vm, channel.name);
         warn(`"${channel.name}" was used: ${failures.join("; ")}`);
       }
       const unused = others();

@@ -6,6 +6,7 @@ import type { Progress } from "../contract/operation.ts";
 import type { ReadinessLevel, Vm, VmState } from "../contract/vm.ts";
 import type { Driver } from "../drivers/driver.ts";
 import { withLastWords } from "../drivers/last_words.ts";
+import { abilityOf } from "./abilities.ts";
 import { openChannel } from "./open_channel.ts";
 
 export interface WaitOptions {
@@ -13,6 +14,8 @@ export interface WaitOptions {
   signal: AbortSignal;
   clock: Clock;
   progress: (progress: Progress) => void;
+  /** Logs in to the guest of a running VM; needed for the level `login`. */
+  login?: (vm: Vm, signal: AbortSignal) => Promise<void>;
 }
 
 /** Between two looks at a VM: short beside any change of its state, long beside the look itself. */
@@ -39,7 +42,7 @@ export async function waitUntil(
   driver: Driver,
   id: string,
   level: ReadinessLevel,
-  { signal, clock, progress }: WaitOptions,
+  { signal, clock, progress, login }: WaitOptions,
 ): Promise<Vm> {
   const started = clock.monotonic();
   let seen: Vm | undefined;
@@ -49,7 +52,7 @@ export async function waitUntil(
     return seen = vm;
   };
   try {
-    return await reach(driver, level, look, clock, signal);
+    return await reach(driver, level, look, clock, signal, login);
   } catch (error) {
     if (!(error instanceof HvError)) throw error;
     if (error.code === "hv.guest_crashed") {
@@ -88,6 +91,7 @@ async function reach(
   look: () => Promise<Vm>,
   clock: Clock,
   signal: AbortSignal,
+  login: WaitOptions["login"],
 ): Promise<Vm> {
   switch (level) {
     case "running":
@@ -105,15 +109,45 @@ async function reach(
         if (vm.state === "off" || vm.state === "saved") throw conflict(vm, "a running guest");
       });
     case "heartbeat":
-      return await awaitHeartbeat(driver, look, clock, signal);
+      return await awaitGuest(
+        level,
+        look,
+        clock,
+        signal,
+        async (vm, both) => await (driver.heartbeat?.(vm.id, both) ?? openChannel(driver, vm).ping(both)),
+      );
     case "address":
-    case "login":
-      throw new HvError("hv.unsupported", `The driver "${driver.name}" cannot wait for "${level}" yet`, {
-        hint: "Wait for running, heartbeat, off or crash",
-        context: { wanted: level, driver: driver.name },
-      });
+      return await awaitGuest(
+        level,
+        look,
+        clock,
+        signal,
+        (vm, both) => awaitAddress(driver, vm, clock, both),
+      );
+    case "login": {
+      if (login === undefined) throw new HvError("hv.internal", "Nobody was named who logs in");
+      return await awaitGuest(level, look, clock, signal, login);
+    }
   }
 }
+
+/** Looks until a network card of the guest has an address that others can reach. */
+async function awaitAddress(driver: Driver, vm: Vm, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const { nics } = await abilityOf(driver, "nics").list(vm.id, signal);
+    if (nics.length === 0) {
+      throw new HvError("hv.unsupported", `The VM "${vm.name}" has no network card, so it gets no address`, {
+        hint: "Give it one with `hvlab nic add`, or wait for heartbeat or login",
+        context: { vm: vm.id },
+      });
+    }
+    if (nics.some(({ addresses }) => addresses.some(({ address }) => !OWN_ADDRESS.test(address)))) return;
+    await clock.sleep(LOOK_ASIDE_MS, signal);
+  }
+}
+
+/** Addresses that a guest gives itself without anybody's doing. */
+const OWN_ADDRESS = /^(127\.|169\.254\.|::1$|fe80:)/i;
 
 /** Looks until the VM is as wanted; `refuse` throws for a state from which it never will be. */
 async function poll(
@@ -132,17 +166,15 @@ async function poll(
   }
 }
 
-/**
- * Asks the guest once and leaves the question with it, so that its first sign of life is the answer; looks at the
- * machine aside meanwhile.
- */
-async function awaitHeartbeat(
-  driver: Driver,
+/** Asks the guest once the machine runs, in a question that waits for its answer; looks at the machine aside meanwhile. */
+async function awaitGuest(
+  level: ReadinessLevel,
   look: () => Promise<Vm>,
   clock: Clock,
   signal: AbortSignal,
+  ask: (vm: Vm, signal: AbortSignal) => Promise<void>,
 ): Promise<Vm> {
-  const refuse = (vm: Vm): void => refuseEnd(vm, "heartbeat");
+  const refuse = (vm: Vm): void => refuseEnd(vm, level);
   const vm = await poll(look, clock, signal, ({ state }) => state === "running", refuse);
   const either = new AbortController();
   const both = AbortSignal.any([signal, either.signal]);
@@ -154,7 +186,7 @@ async function awaitHeartbeat(
     }
   };
   const watching = watch();
-  const asked = driver.heartbeat?.(vm.id, both) ?? openChannel(driver, vm).ping(both);
+  const asked = ask(vm, both);
   try {
     await Promise.race([asked, watching]);
   } finally {

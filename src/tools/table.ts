@@ -94,6 +94,7 @@ const ROWS: readonly Row[] = [
   { name: "image_warm", core: false, load: () => import("./image/warm.ts") },
   { name: "guest_copy_from", core: true, load: () => import("./guest/copy_from.ts") },
   { name: "guest_copy_to", core: true, load: () => import("./guest/copy_to.ts") },
+  { name: "guest_credential", core: false, load: () => import("./guest/credential.ts") },
   { name: "guest_exec", core: true, load: () => import("./guest/exec.ts") },
   { name: "dump_analyze", core: false, load: () => import("./dump/analyze.ts") },
   { name: "dump_collect", core: false, load: () => import("./dump/collect.ts") },

@@ -246,7 +246,8 @@ class SshChannel implements GuestChannel, AsyncDisposable {
 
   /** After a refusal: a guest that was restored or made anew has forgotten our key, and may have new ones of its own. */
   async #introduceAfter(refused: HvError, signal: AbortSignal): Promise<boolean> {
-    const helps = refused.code === "hv.guest_auth" || refused.code === "hv.guest_identity";
+    const byKey = this.#address.login.password === undefined;
+    const helps = refused.code === "hv.guest_identity" || (refused.code === "hv.guest_auth" && byKey);
     if (!helps || this.#address.sponsor === undefined || this.#introduced) return false;
     const { host, folder } = this.#address;
     await this.#introduce(await prepareSshFolder(host, folder, signal), signal);
@@ -255,10 +256,16 @@ class SshChannel implements GuestChannel, AsyncDisposable {
 
   /** A sponsor that cannot be reached is no failure: the key may be there already. */
   async #introduce(publicKey: string, signal: AbortSignal): Promise<void> {
-    const { host, folder, login: { user }, alias, sponsor } = this.#address;
+    const { host, folder, login: { user, password }, alias, sponsor } = this.#address;
     if (sponsor === undefined) return;
+    const introduction = {
+      sponsor,
+      user,
+      publicKey: password === undefined ? publicKey : undefined,
+      alias,
+    };
     try {
-      this.#pinned = await introduce(host, folder, { sponsor, user, publicKey, alias }, signal) || undefined;
+      this.#pinned = await introduce(host, folder, introduction, signal) || undefined;
       this.#introduced = true;
     } catch (error) {
       signal.throwIfAborted();

@@ -30,7 +30,7 @@ export interface SshTarget {
   alias: string;
   /** Whether the guest's host keys are known; otherwise the first one that is seen is pinned. */
   pinned: boolean;
-  /** Whether a password may be asked for; keys only otherwise. */
+  /** Whether the login is by password; by key otherwise. */
   usesPassword: boolean;
   /** The socket of a connection that commands share. */
   control?: string;
@@ -55,9 +55,11 @@ export function sshArguments(target: SshTarget): string[] {
     ServerAliveCountMax: "4",
     LogLevel: "ERROR",
     ClearAllForwardings: "yes",
+    // A refused password must not be hidden by a key that opens too.
     ...(usesPassword
       ? {
-        PreferredAuthentications: "publickey,password,keyboard-interactive",
+        PubkeyAuthentication: "no",
+        PreferredAuthentications: "password,keyboard-interactive",
         NumberOfPasswordPrompts: "1",
       }
       : { PreferredAuthentications: "publickey", BatchMode: "yes" }),
@@ -87,7 +89,7 @@ export function loginFailure(
     });
   }
   if (/permission denied|too many authentication failures/i.test(words)) {
-    const tried = usesPassword ? "its key and the password" : "its key";
+    const tried = usesPassword ? "that password" : "the key of hvlab";
     return new HvError("hv.guest_auth", `The guest refuses "${user}" with ${tried}`, {
       hint: "Name an account with --user and --password-from-env, or store one with `hvlab guest credential`",
       context,

@@ -15,17 +15,16 @@ const WORDS_KEPT = { head: 16 * 1024, tail: 1024 };
 const ASK_PASSWORD = `#!/bin/sh\nprintf '%s\\n' "$${PASSWORD_VARIABLE}"\n`;
 
 /**
- * Puts a key among those of a user and prints the guest's host keys. Arguments: user, public key. The words of our
- * own lines are `home` and `hostkey`.
+ * Puts a key among those of a user and prints the guest's host keys. Arguments: user, public key or nothing.
  */
 const INTRODUCE = `
 id -u "$1" >/dev/null 2>&1 || exit 3
 eval "hv_home=~$1"
 hv_folder=$hv_home/.ssh
-umask 077
-if [ ! -d "$hv_folder" ]; then mkdir -p "$hv_folder" && chown "$1" "$hv_folder" || exit 4; fi
 hv_file=$hv_folder/authorized_keys
-if ! grep -qxF "$2" "$hv_file" 2>/dev/null; then
+umask 077
+if [ -n "$2" ] && [ ! -d "$hv_folder" ]; then mkdir -p "$hv_folder" && chown "$1" "$hv_folder" || exit 4; fi
+if [ -n "$2" ] && ! grep -qxF "$2" "$hv_file" 2>/dev/null; then
   [ ! -s "$hv_file" ] || [ -z "$(tail -c 1 "$hv_file")" ] || echo >>"$hv_file"
   printf '%s\\n' "$2" >>"$hv_file" && chown "$1" "$hv_file" || exit 4
 fi
@@ -72,6 +71,15 @@ async function makeKey(host: Host, folder: string, signal: AbortSignal): Promise
   await host.files.rename(`${passing}.pub`, `${key}.pub`);
 }
 
+/** Who is introduced to the guest, and by whom. */
+export interface Introduction {
+  sponsor: GuestChannel;
+  user: string;
+  /** The key that opens from now on; `undefined` for who logs in by password. */
+  publicKey: string | undefined;
+  alias: string;
+}
+
 /**
  * Has another, privileged way into the guest put our key among a user's and tell the guest's host keys, which are
  * pinned. Answers whether the guest told any.
@@ -90,7 +98,7 @@ export async function introduce(
   const out = new BoundedBytes(WORDS_KEPT);
   const err = new BoundedBytes(WORDS_KEPT);
   const { exit_code } = await sponsor.exec(
-    { argv: ["/bin/sh", "-c", INTRODUCE, "hvlab", user, publicKey] },
+    { argv: ["/bin/sh", "-c", INTRODUCE, "hvlab", user, publicKey ?? ""] },
     {
       stdout: (bytes) => Promise.resolve(out.push(bytes)),
       stderr: (bytes) => Promise.resolve(err.push(bytes)),

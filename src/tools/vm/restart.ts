@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { ReadinessLevel, Vm } from "../../contract/vm.ts";
-import { waitUntil } from "../../flows/wait_until.ts";
+import { bootBefore, waitReady } from "../../flows/wait_ready.ts";
 import { defineTool } from "../tool.ts";
 
 /** Stops a VM in the way that is asked for, which never escalates, and boots it again. One that is off boots. */
@@ -33,9 +33,10 @@ export default defineTool({
         },
       );
     }
+    const notBoot = await bootBefore(context, vm, until);
     await driver.vms.stop(vm.id, mode, context);
     await driver.vms.start(vm.id, context);
-    await waitUntil(driver, vm.id, until, { ...context, clock: context.host.clock });
+    await waitReady(context, vm.id, until, { notBoot });
     return await driver.vms.get(vm.id, signal);
   },
 });

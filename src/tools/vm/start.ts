@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { VmRefs } from "../../contract/names.ts";
 import { ReadinessLevel, Vm, VmOutcomes } from "../../contract/vm.ts";
-import { waitUntil } from "../../flows/wait_until.ts";
+import { waitReady } from "../../flows/wait_ready.ts";
 import { defineTool } from "../tool.ts";
 import { exitCodeOfAll, forOneOrEach, renderAll } from "./each_target.ts";
 
@@ -25,7 +25,7 @@ export default defineTool({
     const { driver, targets, signal } = context;
     return await forOneOrEach(targets, context, async ({ id }, scope) => {
       await driver.vms.start(id, scope);
-      await waitUntil(driver, id, until, { ...scope, clock: context.host.clock });
+      await waitReady({ ...context, ...scope }, id, until);
       const vm = await driver.vms.get(id, signal);
       if (vm.shares !== undefined && GUEST_ANSWERS.has(until)) await driver.shares?.mount(vm, signal);
       return vm;

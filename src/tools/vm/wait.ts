@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
+import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS, LoginSeen } from "../../contract/guest_access.ts";
 import { VmRef } from "../../contract/names.ts";
 import { ReadinessLevel, Vm } from "../../contract/vm.ts";
-import { waitUntil } from "../../flows/wait_until.ts";
+import { type Ready, waitReady } from "../../flows/wait_ready.ts";
 import { waitAtMost } from "../../flows/wait_at_most.ts";
 import { defineTool } from "../tool.ts";
 
@@ -11,21 +12,23 @@ export default defineTool({
   family: "vm",
   class: "R",
   summary: "Wait until a VM reaches a readiness level",
-  input: { vm: VmRef, until: z._default(ReadinessLevel, "heartbeat") },
+  input: { vm: VmRef, until: z._default(ReadinessLevel, "heartbeat"), ...GUEST_ACCESS },
   positional: ["vm"],
-  output: z.object({ reached: z.boolean(), vm: Vm }),
+  unlisted: ACCESS_FIELDS,
+  help: ACCESS_HELP,
+  output: z.object({ reached: z.boolean(), vm: Vm, login: z.optional(LoginSeen) }),
   uses: ["driver", "vm"],
   feature: "vms",
   timed: true,
   waits: true,
-  async handle({ until }, context) {
-    const { driver, vm, signal, host, progress, options } = context;
-    const reached = await waitAtMost(
-      host.clock,
-      options.wait_s,
-      signal,
-      (limited) => waitUntil(driver, vm.id, until, { signal: limited, clock: host.clock, progress }),
-    );
-    return { reached, vm: await driver.vms.get(vm.id, signal) };
+  async handle({ until, channel, user, password_from_env }, context) {
+    const { driver, vm, signal, host, options } = context;
+    const wish = { channel, user, password_from_env };
+    let ready: Ready | undefined;
+    const reached = await waitAtMost(host.clock, options.wait_s, signal, async (limited) => {
+      ready = await waitReady({ ...context, signal: limited }, vm.id, until, wish);
+    });
+    const login = ready?.login;
+    return { reached, vm: await driver.vms.get(vm.id, signal), ...(login === undefined ? {} : { login }) };
   },
 });

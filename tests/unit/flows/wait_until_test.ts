@@ -126,11 +126,9 @@ Deno.test("a cancelled wait rejects with the reason", async () => {
   assert.equal(await failureOf("hv.cancelled", () => waiting), reason);
 });
 
-Deno.test("levels that nobody can prove yet say what can be waited for", async () => {
-  for (const level of ["address", "login"] as const) {
-    const failure = await failureOf("hv.unsupported", async () => (await openScene("running")).wait(level));
-    assert.match(failure.hint ?? "", /heartbeat/);
-  }
+Deno.test("an address is asked of the network cards, which not every driver knows", async () => {
+  const failure = await failureOf("hv.unsupported", async () => (await openScene("running")).wait("address"));
+  assert.match(failure.message, /no nics/);
 });
 
 Deno.test("a crash or a passed limit carries the last words of the machine", async () => {

@@ -1,0 +1,47 @@
+/** Waiting for a level of readiness, a login included, as the tools that start and watch VMs do. */
+
+import type { ReadinessLevel, Vm } from "../contract/vm.ts";
+import { type LoginProof, lookAtBoot, type ProofWish, proveLogin } from "./prove_login.ts";
+import type { GuestScope } from "./use_guest.ts";
+import { type WaitOptions, waitUntil } from "./wait_until.ts";
+
+/** What surrounds the wait. */
+export type ReadyScope = Omit<GuestScope, "vm"> & Omit<WaitOptions, "clock" | "login">;
+
+/** A VM that has come as far as asked, with what its login showed where that was the level. */
+export interface Ready {
+  vm: Vm;
+  login?: LoginProof;
+}
+
+/** Waits as `waitUntil` does. For the level `login` the guest must let us in, in another boot than `notBoot`. */
+export async function waitReady(
+  scope: ReadyScope,
+  id: string,
+  level: ReadinessLevel,
+  wish: ProofWish = {},
+): Promise<Ready> {
+  const { host, driver, signal, progress } = scope;
+  let login: LoginProof | undefined;
+  const vm = await waitUntil(driver, id, level, {
+    signal,
+    progress,
+    clock: host.clock,
+    login: async (seen, limited) => {
+      login = await proveLogin(scope, seen, wish, limited);
+    },
+  });
+  return { vm, ...(login === undefined ? {} : { login }) };
+}
+
+/** Levels that the guest itself proves, so that its last boot could be taken for the next one. */
+const BY_GUEST: ReadonlySet<ReadinessLevel> = new Set<ReadinessLevel>(["login"]);
+
+/** The boot that must not count after a restart; `undefined` where the level does not ask the guest. */
+export async function bootBefore(
+  scope: ReadyScope,
+  vm: Vm,
+  level: ReadinessLevel,
+): Promise<string | undefined> {
+  return BY_GUEST.has(level) ? await lookAtBoot(scope, vm, scope.signal) : undefined;
+}

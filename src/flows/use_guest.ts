@@ -45,7 +45,12 @@ export async function useGuest<T extends object>(
   const login = await findLogin(host, driver, vm, wish);
   const ways = driver.channels(vm, login);
   const answered = ways.length < 2 ? undefined : await readEvidence(host, state, vm);
-  const choice = chooseChannel(ways, { wanted: wish.channel, answered, hasLogin: login !== undefined });
+  const choice = chooseChannel(ways, {
+    wanted: wish.channel,
+    answered,
+    hasLogin: login !== undefined,
+    wantsLogin: wish.user !== undefined || wish.password_from_env !== undefined,
+  });
   const failures: string[] = [];
   for (const [index, channel] of choice.order.entries()) {
     const others = (): PassedOver[] => passOthers(choice, index, failures, answered);

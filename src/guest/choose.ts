@@ -19,6 +19,8 @@ export interface Evidence {
   answered?: ChannelName | undefined;
   /** Whether somebody is named to log in as. */
   hasLogin: boolean;
+  /** Whether the call itself names whom to log in as, which only some ways do. */
+  wantsLogin: boolean;
 }
 
 /** A way that was not taken. */
@@ -38,7 +40,7 @@ export interface Choice {
  * is never followed by another way. Throws `hv.unsupported` when there is none, or not the one that is wanted.
  */
 export function chooseChannel(ways: readonly GuestChannel[], evidence: Evidence): Choice {
-  const { wanted, answered, hasLogin } = evidence;
+  const { wanted, answered, hasLogin, wantsLogin } = evidence;
   const passedOver: PassedOver[] = [];
   const pass = (channel: ChannelName, reason: string): void => void passedOver.push({ channel, reason });
   if (wanted !== undefined) {
@@ -48,11 +50,15 @@ export function chooseChannel(ways: readonly GuestChannel[], evidence: Evidence)
     return { order: [way], passedOver };
   }
   const order = ways.filter(({ name }) => {
+    if (wantsLogin && name === "agent") {
+      pass(name, "the agent logs in as nobody, and an account was named");
+      return false;
+    }
     const usable = name !== "ssh" || hasLogin || ways.length === 1;
     if (!usable) pass(name, rankOf(ways).because);
     return usable;
   }).sort((one, other) => place(one.name, answered) - place(other.name, answered));
-  if (order.length === 0) throw notThere(undefined, ways);
+  if (order.length === 0) throw wantsLogin && ways.length > 0 ? noLogin(ways) : notThere(undefined, ways);
   return { order, passedOver };
 }
 
@@ -93,4 +99,12 @@ function notThere(wanted: ChannelName | undefined, ways: readonly GuestChannel[]
   return wanted === undefined
     ? new HvError("hv.unsupported", "There is no way into the guest", { hint, context })
     : new HvError("hv.unsupported", `There is no channel "${wanted}" into this guest`, { hint, context });
+}
+
+function noLogin(ways: readonly GuestChannel[]): HvError {
+  const names = ways.map(({ name }) => name);
+  return new HvError("hv.unsupported", "No channel into this guest logs in as anybody", {
+    hint: "Leave --user out; --run-as says under whom a program runs",
+    context: { found: names },
+  });
 }

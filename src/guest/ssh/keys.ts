@@ -87,12 +87,7 @@ export interface Introduction {
 export async function introduce(
   host: Host,
   folder: string,
-  { sponsor, user, publicKey, alias }: {
-    sponsor: GuestChannel;
-    user: string;
-    publicKey: string;
-    alias: string;
-  },
+  { sponsor, user, publicKey, alias }: Introduction,
   signal: AbortSignal,
 ): Promise<boolean> {
   const out = new BoundedBytes(WORDS_KEPT);

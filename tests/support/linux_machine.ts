@@ -36,6 +36,8 @@ export interface MachineOptions {
   readonly orc?: OrcForm;
   /** Lines of the log. */
   readonly log?: readonly string[];
+  /** Which symbols the kernel has; all when left out. */
+  readonly symbols?: (name: string) => boolean;
   /** Writes into the memory after all else. */
   readonly damage?: (machine: LinuxMachine) => void;
 }
@@ -94,7 +96,11 @@ export class LinuxMachine {
   #nextFrame = 0x4000;
 
   constructor(options: MachineOptions = {}) {
-    this.#writeSymbols(options.encoding ?? "percpu-absolute", options.orc ?? "end_bit");
+    this.#writeSymbols(
+      options.encoding ?? "percpu-absolute",
+      options.orc ?? "end_bit",
+      options.symbols ?? (() => true),
+    );
     this.#writeTypes(options.orc ?? "end_bit");
     this.#writeTasks();
     this.#writeModule();
@@ -235,8 +241,8 @@ export class LinuxMachine {
     return page;
   }
 
-  #writeSymbols(encoding: Encoding, orc: OrcForm): void {
-    const named: [string, bigint][] = [
+  #writeSymbols(encoding: Encoding, orc: OrcForm, has: (name: string) => boolean): void {
+    const all: [string, bigint][] = [
       ...FUNCTIONS.map(([name, offset]): [string, bigint] => [name, PLACES.text + BigInt(offset)]),
       ...Object.entries(DATA),
       ["__start_BTF", PLACES.types],
@@ -244,10 +250,11 @@ export class LinuxMachine {
       ["__start_orc_unwind", PLACES.orcRows],
     ];
     for (let index = 0; index < FILLERS; index++) {
-      named.push([`filler_${index}`, PLACES.data + 0x8000n + BigInt(16 * index)]);
+      all.push([`filler_${index}`, PLACES.data + 0x8000n + BigInt(16 * index)]);
     }
-    named.push(["__stop_BTF", PLACES.types + BigInt(this.#types(orc).length)]);
-    named.push(["__stop_orc_unwind_ip", PLACES.orcAddresses + 4n * BigInt(ROWS.length)]);
+    all.push(["__stop_BTF", PLACES.types + BigInt(this.#types(orc).length)]);
+    all.push(["__stop_orc_unwind_ip", PLACES.orcAddresses + 4n * BigInt(ROWS.length)]);
+    const named = all.filter(([name]) => has(name));
     const names = named.map(([name]) => {
       const text = `T${name}`;
       return joinBytes(Uint8Array.of(text.length), new TextEncoder().encode(text));

@@ -56,7 +56,7 @@ export class LinuxKernel {
 
   readonly symbols = once((): Kallsyms | null => this.#part(() => openKallsyms(this.memory, this.info)));
 
-  /** Types; without them neither modules nor tasks nor unwinding are there. */
+  /** Types; without them neither modules nor tasks are there, and a stack is walked through the kernel's own code only. */
   readonly types = once((): Btf | null => {
     const start = this.symbols()?.addressOf("__start_BTF") ?? null;
     const stop = this.symbols()?.addressOf("__stop_BTF") ?? null;
@@ -65,7 +65,7 @@ export class LinuxKernel {
         this.#warnings.push({
           reason: "btf",
           message:
-            "The kernel was built without BTF: modules, tasks and stacks cannot be read, only its log and symbols",
+            "The kernel was built without BTF: its log and the stack of the crash are read, its modules and tasks are not",
         });
       }
       return null;
@@ -87,8 +87,9 @@ export class LinuxKernel {
 
   readonly #tables = once((): OrcTables | null => {
     const [types, symbols, code] = [this.types(), this.symbols(), this.code()];
-    if (types === null || symbols === null || code === null) return null;
-    return this.#part(() => openOrcTables(this.memory, types, symbols, this.modules(), code.image));
+    if (symbols === null || code === null) return null;
+    const sources = { types, symbols, modules: this.modules(), release: this.info.release };
+    return this.#part(() => openOrcTables(this.memory, sources, code.image));
   });
 
   readonly #taskReader = once((): TaskReader | null => {
@@ -145,7 +146,11 @@ export class LinuxKernel {
       return { frames: [frame], end: "no_unwind_data" };
     }
     const isCode = (address: bigint) => code.isCode(address);
-    return walkOrc({ memory: this.memory, tables, isCode }, start, exact);
+    return walkOrc(
+      { memory: this.memory, tables, isCode, knowsModules: this.types() !== null },
+      start,
+      exact,
+    );
   }
 
   /** The stack of a task that is off the processor; null when its saved place is not in the dump. */

@@ -34,30 +34,28 @@ export function readPrintkRecords(memory: KernelMemory, info: Vmcoreinfo, buffer
   );
   const next = variable("log_next_idx");
   const records: LogRecord[] = [];
-  let lost = 0;
   let wrapped = false;
   for (let at = variable("log_first_idx"); at !== next;) {
-    if (at + layout.record > size) return { records, lost: lost + 1 };
+    if (at + layout.record > size) return { records, lost: 1 };
     const length = view.getUint16(at + layout.length, true);
     if (length === 0) {
       // A record of no length says that the next one is at the start.
-      if (wrapped) return { records, lost: lost + 1 };
+      if (wrapped) return { records, lost: 1 };
       wrapped = true;
       at = 0;
       continue;
     }
     const text = view.getUint16(at + layout.text, true);
     if (length < layout.record || at + length > size || layout.record + text > length) {
-      return { records, lost: lost + 1 };
+      return { records, lost: 1 };
     }
     records.push({
       time: view.getBigUint64(at + layout.time, true),
       level: view.getUint8(at + layout.dictionary + LEVEL_BEHIND_DICTIONARY) >> 5,
       text: recordText(new Uint8Array(view.buffer, view.byteOffset + at + layout.record, text)),
     });
-    if (wrapped && at + length > next && at < next) lost++;
     at += length;
-    if (wrapped && at > next) return { records, lost };
+    if (wrapped && at > next) return { records, lost: 1 };
   }
-  return { records, lost };
+  return { records, lost: 0 };
 }

@@ -105,20 +105,31 @@ export class OrcFormat {
   }
 }
 
-/** Tells the format from the kernel's types, its header and, failing that, from the rows themselves. */
+/**
+ * Tells the format from the kernel's types, its header and, failing that, from the rows themselves. `types` is null for
+ * a kernel without; then its release tells.
+ */
 export function detectOrcFormat(
   memory: KernelMemory,
-  btf: Btf,
+  types: Btf | null,
   symbols: Kallsyms,
+  release: string | null,
   table: OrcPlace | null,
 ): OrcFormat {
-  const shape = btf.place("orc_entry.type")?.width === 3
-    ? "end_type"
-    : btf.has("orc_entry.signal")
-    ? "end_bit_behind_signal"
-    : "end_bit";
+  const shape = types?.has("orc_entry.type") === true ? shapeOfTypes(types) : shapeOfRelease(release ?? "");
   if (shape !== "end_type") return new OrcFormat(shape, OLD_REGISTERS);
   return new OrcFormat(shape, registersByHeader(memory, symbols) ?? registersByRows(memory, table));
+}
+
+function shapeOfTypes(types: Btf): Shape {
+  if (types.place("orc_entry.type")?.width === 3) return "end_type";
+  return types.has("orc_entry.signal") ? "end_bit_behind_signal" : "end_bit";
+}
+
+function shapeOfRelease(release: string): Shape {
+  const [major = 0, minor = 0] = release.split(/[^0-9]+/).map(Number);
+  if (major > 6 || major === 6 && minor > 3) return "end_type";
+  return major === 6 && minor === 3 ? "end_bit_behind_signal" : "end_bit";
 }
 
 function registersByHeader(memory: KernelMemory, symbols: Kallsyms): readonly OrcRegister[] | null {

@@ -57,12 +57,19 @@ export class OrcTables {
   }
 }
 
+/** What tables are found by. */
+export interface OrcSources {
+  /** Null for a kernel without. */
+  readonly types: Btf | null;
+  readonly symbols: Kallsyms;
+  readonly modules: readonly KernelModule[];
+  readonly release: string | null;
+}
+
 /** The tables of the kernel and its modules; `image` is the range of the kernel's own. */
 export function openOrcTables(
   memory: KernelMemory,
-  btf: Btf,
-  symbols: Kallsyms,
-  modules: readonly KernelModule[],
+  { types, symbols, modules, release }: OrcSources,
   image: AddressRange,
 ): OrcTables {
   const own = kernelTable(symbols);
@@ -70,7 +77,7 @@ export function openOrcTables(
   for (const { orc, ranges } of modules) {
     if (orc !== null) tables.push(...ranges.map((range) => ({ ...orc, range })));
   }
-  return new OrcTables(memory, detectOrcFormat(memory, btf, symbols, own), tables);
+  return new OrcTables(memory, detectOrcFormat(memory, types, symbols, release, own), tables);
 }
 
 function kernelTable(symbols: Kallsyms): OrcPlace | null {

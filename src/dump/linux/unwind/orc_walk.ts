@@ -24,6 +24,8 @@ export interface OrcGround {
   readonly tables: OrcTables;
   /** Whether an address is one of code of the kernel or a module. */
   readonly isCode: (address: bigint) => boolean;
+  /** Whether the modules are known, so that what is in none of them is no code. */
+  readonly knowsModules: boolean;
 }
 
 type Step =
@@ -69,8 +71,8 @@ function takeStep(ground: OrcGround, last: Frame): Step {
 }
 
 /** A jump to no code was a call: its return address is on top of the stack, and nothing else was done. */
-function fromNowhere({ memory }: OrcGround, last: Frame): Step {
-  if (!last.exact) return { end: "no_module" };
+function fromNowhere({ memory, knowsModules }: OrcGround, last: Frame): Step {
+  if (!last.exact || !knowsModules) return { end: "no_module" };
   const { stackPointer, general } = last.registers;
   const address = memory.u64(stackPointer, "a return address");
   return called(address, stackPointer + 8n, general[GENERAL.bp] ?? 0n, "leaf");

@@ -149,3 +149,21 @@ Deno.test("large pages, and the mark of encrypted memory in entries", async () =
   });
   assertMachine(await open(elfCoreOf(machine)));
 });
+
+Deno.test("a kernel without types gives its log and the stack of the crash up to the first module", async () => {
+  const machine = new LinuxMachine({
+    symbols: (name) => name !== "__start_BTF",
+    damage: (each) => each.u64(PLACES.stack + 0x30A0n, PLACES.text + 0x1310n),
+  });
+  const kernel = await open(elfCoreOf(machine));
+  const walk = kernel.walk(kernel.processors()[0]?.saved.context ?? assert.fail());
+  assert.deepEqual(
+    nameFrames(kernel, walk).map(({ place }) => place.symbol?.name),
+    ["panic", "oops_end", "asm_exc_page_fault", "victim", "caller", "entry"],
+  );
+  assert.equal(walk.end, "bottom");
+  assert.deepEqual(kernel.tasks(), []);
+  assert.deepEqual(kernel.warnings.map(({ reason }) => reason), ["btf"]);
+  const inModule = await open(elfCoreOf(new LinuxMachine({ symbols: (name) => name !== "__start_BTF" })));
+  assert.equal(inModule.walk(inModule.processors()[0]?.saved.context ?? assert.fail()).end, "no_module");
+});

@@ -182,13 +182,13 @@ class GuestProgram {
       await pace.wait(signal);
       const answers = await openHandles(this.#link, this.#handles, this.#files());
       const failure = answers.find((answer) => !answer.ok);
-      const [outWriter, outReader, errWriter, errReader] = this.#handles;
+      const [outWriter, outReader, errWriter, errReader, gate] = this.#handles;
       if (
         outWriter !== undefined && outReader !== undefined && errWriter !== undefined &&
-        errReader !== undefined
+        errReader !== undefined && gate !== undefined
       ) {
         await onOpened();
-        await this.#letBegin(errWriter, signal);
+        await this.#letBegin(gate, signal);
         await this.#clock.sleep(FIRST_RESULT_MS, signal);
         return {
           out: new GuestPipe(this.#link, { writer: outWriter, reader: outReader }),
@@ -211,6 +211,7 @@ class GuestProgram {
     return [
       ...[this.#stream("out", "r+"), this.#stream("out", "r")],
       ...[this.#stream("err", "r+"), this.#stream("err", "r")],
+      this.#stream("gate", "r+"),
     ];
   }
 

@@ -9,7 +9,7 @@ import { END_TREE } from "../../guest/posix/end_tree.ts";
 export const FIFO_FOLDERS = ["/tmp", "/run", "/dev/shm"] as const;
 
 /** The descriptors of the pipes in {@link START_PROGRAM}, as the agent finds them under `/proc/PID/fd`. */
-export const PIPE_DESCRIPTORS = { out: 9, err: 8 } as const;
+export const PIPE_DESCRIPTORS = { out: 9, err: 8, gate: 7 } as const;
 
 /**
  * Starts a program with its streams on pipes and in a session of its own, so that it can be ended with all its
@@ -19,7 +19,7 @@ export const PIPE_DESCRIPTORS = { out: 9, err: 8 } as const;
  *
  * An empty here-document is a pipe in dash, busybox and bash from 5.1 on: that costs no other program, where FIFOs take
  * two (each some 7 ms in an emulated guest), and leaves no file. Elsewhere the word is `pipe`, and FIFOs serve. The
- * stream `out` is made last: whoever sees it may open all. The program begins when a line comes through `err`.
+ * stream `out` is made last: whoever sees it may open all. The program begins when a line comes through the gate.
  */
 export const START_PROGRAM = `
 hv_fail() { echo "$1"; exit 125; }
@@ -56,19 +56,20 @@ for hv_program in "$@"; do
 done
 hv_find "$hv_program" "$hv_search" || hv_fail "$hv_why"
 if [ -z "$hv_base" ]; then
-  exec 8<<'HV' 9<<'HV'
+  exec 7<<'HV' 8<<'HV' 9<<'HV'
+HV
 HV
 HV
   hv_own=/proc/self/fd
-  [ -p $hv_own/8 ] && [ -p $hv_own/9 ] || hv_fail pipe
-  exec </dev/null >$hv_own/9 2>$hv_own/8
-  read hv_go <&8
-  exec 8<&- 9<&-
+  [ -p $hv_own/7 ] && [ -p $hv_own/8 ] && [ -p $hv_own/9 ] || hv_fail pipe
+  exec </dev/null >$hv_own/9 2>$hv_own/8 7<>$hv_own/7
+  read hv_go <&7
+  exec 7<&- 8<&- 9<&-
 else
-  "$hv_mkfifo" -m 600 -- "$hv_base.e" "$hv_base.o" || hv_fail place
+  "$hv_mkfifo" -m 600 -- "$hv_base.i" "$hv_base.e" "$hv_base.o" || hv_fail place
   exec </dev/null >"$hv_base.o" 2>"$hv_base.e"
-  read hv_go <"$hv_base.e"
-  "$hv_rm" -f -- "$hv_base.e" "$hv_base.o"
+  read hv_go <"$hv_base.i"
+  "$hv_rm" -f -- "$hv_base.i" "$hv_base.e" "$hv_base.o"
 fi
 while [ "$hv_count" -gt 0 ]; do export "$1"; shift; hv_count=$((hv_count - 1)); done
 exec "$hv_setsid" -- "$@"
@@ -79,5 +80,5 @@ exec "$hv_setsid" -- "$@"
  * it, looked for again until nothing is left. Arguments: process id, path of its FIFOs or nothing. Succeeds when it is gone.
  */
 export const END_PROGRAM = `
-[ -z "$2" ] || rm -f -- "$2.e" "$2.o"
+[ -z "$2" ] || rm -f -- "$2.i" "$2.e" "$2.o"
 ${END_TREE}`;

@@ -4,8 +4,8 @@ import { FIFO_FOLDERS, PIPE_DESCRIPTORS } from "./agent_scripts.ts";
 
 export { FIFO_FOLDERS };
 
-/** The streams of a started program. */
-export type StreamName = "out" | "err";
+/** The streams of a started program, and the gate through which it is let begin. */
+export type StreamName = "out" | "err" | "gate";
 
 /** One place for a program's streams. */
 export interface StreamPlace {
@@ -21,7 +21,7 @@ export const PIPES: StreamPlace = {
   pathOf: (name, pid) => `/proc/${pid}/fd/${PIPE_DESCRIPTORS[name]}`,
 };
 
-const ENDINGS = { out: "o", err: "e" } as const;
+const ENDINGS = { out: "o", err: "e", gate: "i" } as const;
 
 function fifosIn(folder: string): StreamPlace {
   const base = `${folder}/.hvlab-${crypto.randomUUID()}`;

@@ -30,7 +30,10 @@ async function run(place: StreamPlace, argv: string[]): Promise<Ran> {
   const both = { read: true, write: true };
   using outFile = await Deno.open(out, both);
   using errFile = await Deno.open(place.pathOf("err", child.pid), both);
-  await errFile.write(new TextEncoder().encode("\n"));
+  // What lies in a stream before the program begins is nobody's but its reader's.
+  await errFile.write(new TextEncoder().encode("early\n"));
+  using gate = await Deno.open(place.pathOf("gate", child.pid), both);
+  await gate.write(new TextEncoder().encode("\n"));
   const { code } = await child.output();
   return { code, out: await readAll(outFile), err: await readAll(errFile) };
 }
@@ -57,9 +60,9 @@ for (const makePlace of STREAM_PLACES.slice(0, 2)) {
       const ran = await run(place, [
         "sh",
         "-c",
-        "[ -e /proc/self/fd/8 ] || echo closed; echo err >&2; exit 7",
+        "for n in 7 8 9; do [ ! -e /proc/self/fd/$n ] || echo $n; done; echo closed; echo err >&2; exit 7",
       ]);
-      assert.deepEqual(ran, { code: 7, out: "closed\n", err: "err\n" });
+      assert.deepEqual(ran, { code: 7, out: "closed\n", err: "early\nerr\n" });
       if (place.base === "") return;
       await assert.rejects(Deno.stat(place.pathOf("out", 0)), Deno.errors.NotFound);
       await assert.rejects(Deno.stat(place.pathOf("err", 0)), Deno.errors.NotFound);

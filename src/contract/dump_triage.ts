@@ -127,7 +127,10 @@ export const DumpTriage = z.lazy(() => {
       /** Name and key of its symbol file. */
       pdb: z.optional(z.string()),
       confidence: z.enum(["high", "medium", "low"]),
-      /** The rule that decided: `bugcheck_argument`, `device_stack`, `exception_address`, `context`, `stack`, `scan`, `kernel`. */
+      /**
+       * The rule that decided: `bugcheck_argument`, `device_stack`, `exception_address`, `context`,
+       * `verifier`, `stack`, `corruption`, `scan`, `kernel`.
+       */
       rule: z.string(),
       evidence: z.string(),
     })),
@@ -146,6 +149,13 @@ export const DumpTriage = z.lazy(() => {
     stack_frames: z.int(),
     /** Words on the stack that may be return addresses, when the stack cannot be walked to its end. */
     scanned: z.optional(z.array(frame)),
+    /** Stacks of the process's other threads. Of minidumps, with `full`. */
+    threads: z.optional(z.array(z.object({
+      id: z.int(),
+      name: z.optional(z.string()),
+      stack: z.array(frame),
+      stack_end: z.string(),
+    }))),
     /** Images of the stack and the culprit first; all with `full`. */
     modules: z.array(module),
     module_count: z.int(),

@@ -5,7 +5,9 @@ import type { DumpTriage, MissingSymbol, TriageFrame } from "../../contract/dump
 import { visibleText } from "../../base/visible_text.ts";
 import { type Blame, findBlame } from "../../dump/attribution/blame.ts";
 import { hex, hexPointer } from "../../dump/numbers.ts";
-import type { DumpSession } from "../../dump/session.ts";
+import { machSignal } from "../../dump/minidump/signals.ts";
+import type { DumpSession, UserSession } from "../../dump/session.ts";
+import type { Frame } from "../../dump/unwind/frame.ts";
 import { namedRegisters } from "../../dump/windows/context.ts";
 import type { Located } from "../symbols/located.ts";
 import type { StoreWarning } from "../symbols/stores.ts";
@@ -14,6 +16,7 @@ import { bucketOf } from "./bucket.ts";
 import { describeException } from "./exception.ts";
 import { listModules } from "./modules.ts";
 import type { TriageStack } from "./stack.ts";
+import type { ThreadStack } from "./thread_stacks.ts";
 import { summaryOf } from "./summary.ts";
 import { wantedModules } from "./wanted.ts";
 
@@ -22,6 +25,8 @@ export interface Findings {
   readonly inspection: DumpInspection;
   readonly session: DumpSession;
   readonly stack: TriageStack;
+  /** The other threads of a process, when all is to be told. */
+  readonly threads: readonly ThreadStack[];
   readonly locate: (address: bigint, exact: boolean) => Promise<Located>;
   readonly files: SymbolFiles;
   /** What symbol stores had to say. */
@@ -45,13 +50,19 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
   const blamed = blame?.address === null || blame?.address === undefined
     ? null
     : await locate(blame.address, blame.rule !== "stack");
-  const frames = await describeFrames(findings);
+  const frames = await describeFrames(findings, stack.frames);
+  const threads = await Promise.all(findings.threads.map(async ({ id, name, frames, end }) => ({
+    id,
+    ...(name === null ? {} : { name: visibleText(name) }),
+    stack: await describeFrames(findings, frames),
+    stack_end: end,
+  })));
   const words = await describeWords(findings);
   const exception = session.exception === null ? null : await describeException(
     session.exception,
     session.bits,
     session.mode,
-    session.mode === "user" ? inspection.exception_name ?? null : null,
+    session.mode === "user" ? nameInMinidump(session, inspection) : null,
   );
   const code = inspection.bugcheck_code ?? null;
   const bugcheck = session.mode === "user" || code === null ? null : {
@@ -95,6 +106,7 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
     stack: frames.slice(0, shown),
     stack_end: stack.end,
     stack_frames: frames.length,
+    ...(threads.length === 0 ? {} : { threads }),
     ...(words.length === 0 ? {} : { scanned: full ? words : words.slice(0, LISTED_WORDS) }),
     modules,
     module_count: session.modules.all.length,
@@ -107,9 +119,17 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
 
 const POINTERS: ReadonlySet<string> = new Set(["rip", "rsp", "eip", "esp", "ebp", "pc", "sp", "lr"]);
 
-async function describeFrames({ stack, session, locate, full }: Findings): Promise<TriageFrame[]> {
+function nameInMinidump({ exception, system }: UserSession, inspection: DumpInspection): string | null {
+  if (exception === null) return null;
+  return inspection.exception_name ?? machSignal(system.platform, exception.code, exception.parameters);
+}
+
+async function describeFrames(
+  { session, locate, full }: Findings,
+  walked: readonly Frame[],
+): Promise<TriageFrame[]> {
   const frames: TriageFrame[] = [];
-  for (const { address, stackPointer, how, exact } of stack.frames) {
+  for (const { address, stackPointer, how, exact } of walked) {
     const located = await locate(address, exact);
     for (const inlined of located.inlined) {
       frames.push({ ...frameOf({ ...located, symbol: inlined }, session.bits), how: "inline" });

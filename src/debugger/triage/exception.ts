@@ -14,7 +14,7 @@ const ACCESSES: ReadonlyMap<bigint, string> = new Map([[0n, "read"], [1n, "write
 const SECURITY_CHECK_FAILURE = 0x139;
 const FAST_FAIL = 0xC000_0409;
 
-/** The exception of an answer. `signalName` is what the inspection calls it: on other systems codes are signals. */
+/** The exception of an answer. `signalName` is what it is called in a minidump: on other systems codes are signals. */
 export async function describeException(
   { code, address, parameters, origin, synthetic }: DumpException,
   bits: 32 | 64,
@@ -28,7 +28,7 @@ export async function describeException(
   const detail = code === FAST_FAIL && kind !== undefined ? await fastFailText(kind) : null;
   return {
     code: hex32(code),
-    name: exceptionName(code) ?? signalName,
+    name: mode === "user" ? signalName : exceptionName(code),
     address: hexPointer(address, bits),
     ...(access === undefined || target === undefined
       ? {}

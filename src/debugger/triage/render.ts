@@ -16,6 +16,7 @@ export function renderTriage(triage: DumpTriage): string {
     systemLines(triage),
     stackLines(triage),
     wordLines(triage),
+    ...(triage.threads ?? []).map(threadLines),
     moduleLines(triage),
     logLines(triage),
     missingLines(triage),
@@ -110,6 +111,13 @@ function stackLines({ stack, stack_end, stack_frames }: DumpTriage): string[] {
     `stack (${stack_frames} frames, ${END_TEXTS.get(stack_end) ?? stack_end})`,
     ...frameLines(stack),
     ...(left > 0 ? [`  ... ${left} more`] : []),
+  ];
+}
+
+function threadLines({ id, name, stack, stack_end }: NonNullable<DumpTriage["threads"]>[number]): string[] {
+  return [
+    `thread ${id}${name === undefined ? "" : ` "${name}"`} (${END_TEXTS.get(stack_end) ?? stack_end})`,
+    ...frameLines(stack),
   ];
 }
 

@@ -10,6 +10,7 @@ import type { SymbolSearch } from "../symbols/symbol_search.ts";
 import { answerTriage } from "./answer.ts";
 import { openForTriage } from "./open_for_triage.ts";
 import { findStack } from "./stack.ts";
+import { findThreadStacks } from "./thread_stacks.ts";
 
 /** What to triage, and how much to tell. */
 export interface TriageOptions extends SymbolSearch {
@@ -69,6 +70,7 @@ async function triageWindows(
     inspection,
     session,
     stack: await findStack(session, opened.files),
+    threads: full && session.mode === "user" ? await findThreadStacks(session, opened.files) : [],
     full,
     files: opened.files,
     locate: (address, exact) => locateAddress(session, opened.files, address, exact),

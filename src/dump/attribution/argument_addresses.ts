@@ -27,6 +27,9 @@ const CODE_ADDRESSES: ReadonlyMap<number, number> = new Map([
 
 /** Codes that say what happened and blame no driver, with what they say; `first` is the first argument. */
 const BLAMELESS: ReadonlyMap<number, (first: bigint) => string> = new Map([
+  [0x9C, () => "the processor reported an error of the machine; no driver is to blame"],
+  [0x124, () => "the hardware reported an error; no driver is to blame"],
+  [0x12B, () => "a page of memory is faulty; no driver is to blame"],
   [0x161, () => "the system went on running, nothing crashed"],
   [0x1C8, (first: bigint) => `the power button was held for ${first} ms; no driver is to blame`],
   [0xDEADDEAD, () => "stopped on request; no driver is to blame"],

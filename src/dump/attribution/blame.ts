@@ -8,6 +8,7 @@ import type { ScannedWord } from "../unwind/scan.ts";
 import { blamelessReason, codeAddressArgument } from "./argument_addresses.ts";
 import { isCoreModule } from "./core_modules.ts";
 import { findBlockingDriver } from "./device_stack.ts";
+import { familyOf } from "./families.ts";
 
 /** How surely. */
 export type Confidence = "high" | "medium" | "low";
@@ -18,7 +19,9 @@ export type BlameRule =
   | "bugcheck_argument"
   | "exception_address"
   | "context"
+  | "verifier"
   | "stack"
+  | "corruption"
   | "scan"
   | "kernel";
 
@@ -86,14 +89,7 @@ export function findBlame(
     const address = frame.exact ? frame.address : frame.address - 1n;
     const module = session.modules.at(address);
     if (module !== null && !isCore(module)) {
-      return {
-        module,
-        unloaded: null,
-        address: frame.address,
-        confidence: "medium",
-        rule: "stack",
-        evidence: `first frame that is not the system's own (frame ${index})`,
-      };
+      return { module, unloaded: null, address: frame.address, ...verdictOnStack(session, index) };
     }
   }
   const word = scanned.find(({ module }) => !isCore(module));
@@ -108,6 +104,25 @@ export function findBlame(
     };
   }
   return blameSystem(session, candidates, frames);
+}
+
+/** What the first foreign frame is worth depends on the stop. */
+function verdictOnStack(
+  session: DumpSession,
+  index: number,
+): Pick<Blame, "confidence" | "rule" | "evidence"> {
+  const family = session.mode === "kernel" && session.bugCheck !== null
+    ? familyOf(session.bugCheck.code)
+    : null;
+  const frame = `first frame that is not the system's own (frame ${index})`;
+  if (family === "verifier") {
+    return { confidence: "high", rule: "verifier", evidence: `the verifier stopped it in the act: ${frame}` };
+  }
+  if (family === "corruption") {
+    const evidence = `memory had been spoilt before, and this may only have found it: ${frame}`;
+    return { confidence: "low", rule: "corruption", evidence };
+  }
+  return { confidence: "medium", rule: "stack", evidence: frame };
 }
 
 /** Nothing but the system's own: the image of the surest address, else the kernel. */

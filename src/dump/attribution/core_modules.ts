@@ -11,10 +11,14 @@ const USER = words(
     "msvcp140 combase rpcrt4 wow64 wow64cpu wow64win",
 );
 
+/** The same on other systems, whatever version is in the name. */
+const FOREIGN =
+  /^(?:libc|libpthread|libstdc\+\+|libgcc_s|ld|libsystem_\w+|libobjc|libc\+\+(?:abi)?|libdispatch|dyld)(?:[-.].*)?$/;
+
 /** Whether an image is the system's own; `name` is its file name, `kernel` the kernel's, whatever it is called. */
 export function isCoreModule(mode: "kernel" | "user", name: string, kernel: string | null): boolean {
   const bare = name.toLowerCase().replace(/\.(?:sys|exe|dll)$/, "");
-  if (mode === "user") return USER.has(bare);
+  if (mode === "user") return USER.has(bare) || FOREIGN.test(bare);
   return KERNEL.has(bare) || name === kernel;
 }
 

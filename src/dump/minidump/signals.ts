@@ -30,3 +30,26 @@ export function signalName(platform: string, code: number): string | null {
   if (platform === "macos" || platform === "ios") return MACH_EXCEPTIONS.get(code) ?? null;
   return null;
 }
+
+/** The exception that stands for a program's end by a signal. */
+const CRASH = 10n;
+
+/**
+ * The signal by which a program of macOS ended: its exception then has no code of its own, and what it was told is the
+ * first of its parameters. Null for anything else.
+ */
+export function machSignal(platform: string, code: number, parameters: readonly bigint[]): string | null {
+  if ((platform !== "macos" && platform !== "ios") || code !== 0 || parameters[0] !== CRASH) return null;
+  return MACH_SIGNALS.get(Number(((parameters[1] ?? 0n) >> 24n) & 0xFFn)) ?? null;
+}
+
+const MACH_SIGNALS: ReadonlyMap<number, string> = new Map([
+  [4, "SIGILL"],
+  [5, "SIGTRAP"],
+  [6, "SIGABRT"],
+  [8, "SIGFPE"],
+  [9, "SIGKILL"],
+  [10, "SIGBUS"],
+  [11, "SIGSEGV"],
+  [12, "SIGSYS"],
+]);

@@ -325,3 +325,71 @@ Deno.test({
     assert(answer.warnings.some(({ reason }) => reason === "truncated"));
   },
 });
+
+const FULL64 = "dumps/synthetic/full64.dmp";
+Deno.test({
+  name: "families of stops change what a stack is worth",
+  ignore: !hasSample(FULL64),
+  async fn() {
+    await withTemporaryFolder(async (folder) => {
+      const path = `${folder}/changed.dmp`;
+      const bytes = readSample(FULL64);
+      const verdicts: [
+        code: number,
+        rule: string | undefined,
+        confidence: string | undefined,
+        bucket: string,
+      ][] = [
+        [0xC4, "verifier", "high", "c4_evil.sys+10ec"],
+        [0x19, "corruption", "low", "19_evil.sys"],
+        [0xE2, "stack", "medium", "e2_evil.sys+10ec"],
+        [0x124, undefined, undefined, "124_none"],
+        [0x1000009C, undefined, undefined, "9c_none"],
+      ];
+      for (const [code, rule, confidence, bucket] of verdicts) {
+        new DataView(bytes.buffer).setUint32(0x38, code, true);
+        await Deno.writeFile(path, bytes);
+        const answer = await triage(path);
+        assert.deepEqual([answer.culprit?.rule, answer.culprit?.confidence, answer.bucket], [
+          rule,
+          confidence,
+          bucket,
+        ]);
+      }
+    });
+  },
+});
+
+const NAMED_THREADS = "dumps/user/bsd-3-clause/thread_name_list.dmp";
+Deno.test({
+  name: "every thread of a process has its stack and its name in the full answer",
+  ignore: !hasSample(NAMED_THREADS),
+  async fn() {
+    const { threads = [], thread } = await triage(samplePath(NAMED_THREADS), { full: true });
+    assert.equal((await triage(samplePath(NAMED_THREADS))).threads, undefined);
+    assert(threads.every(({ id }) => id !== thread?.id), "the thread that crashed is the answer's own");
+    const named = threads.find(({ name }) => name === "main thread");
+    assert.deepEqual(named?.stack.slice(0, 3).map(({ module, offset, how }) => [module, offset, how]), [
+      ["ntdll.dll", "0x706ac", "context"],
+      ["KERNELBASE.dll", "0x1186b2", "frame_pointer"],
+      ["allocer32.exe", "0x183b", "frame_pointer"],
+    ]);
+    assert(threads.some(({ name }) => name === "sleep thread"));
+    assert.equal(new Set(threads.map(({ id }) => id)).size, threads.length);
+  },
+});
+
+const CRASHPAD = "dumps/user/mit/simple-crashpad.dmp";
+Deno.test({
+  name: "a crash reporter's dump of another system names the signal, and blames none of its own libraries",
+  ignore: !hasSample(CRASHPAD),
+  async fn() {
+    const { exception, culprit, summary } = await triage(samplePath(CRASHPAD));
+    assert.deepEqual([exception?.code, exception?.name, culprit?.module], [
+      "0x00000000",
+      "SIGABRT",
+      "crashy",
+    ]);
+    assert.match(summary, /^SIGABRT/);
+  },
+});

@@ -38,6 +38,7 @@ Deno.test("stops that blame nobody say why", () => {
   assert.match(blamelessReason(0xDEADDEAD, 0n) ?? "", /on request/);
   assert.match(blamelessReason(0x5454414D, 0n) ?? "", /DumpIt/);
   assert.match(blamelessReason(0x161, 0n) ?? "", /went on running/);
+  assert.match(blamelessReason(0x124, 0n) ?? "", /hardware/);
   assert.equal(blamelessReason(0xD1, 0n), null);
 });
 
@@ -49,4 +50,10 @@ Deno.test("the system's own images, by name in any case and whatever the kernel 
   assert(!isCoreModule("kernel", "ntdll.dll", null));
   assert(isCoreModule("user", "KERNELBASE.dll", null));
   assert(!isCoreModule("user", "storport.sys", null));
+  for (
+    const name of ["libc.so.6", "libc-2.19.so", "ld-linux-x86-64.so.2", "libsystem_kernel.dylib", "dyld"]
+  ) {
+    assert(isCoreModule("user", name, null), name);
+  }
+  for (const name of ["libcrash.so", "crashy", "ldap.dll"]) assert(!isCoreModule("user", name, null), name);
 });

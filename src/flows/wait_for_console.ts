@@ -108,12 +108,12 @@ export async function waitUntilSettled(
   let since = began;
   let changes = 0;
   try {
-    let last: Picture = await screen(vm.id, signal);
+    let last: Picture = await unlessAborted(screen(vm.id, signal), signal);
     for (;;) {
       const rest = clock.monotonic() - since;
       if (rest >= restMs) return;
       await clock.sleep(Math.min(LOOK_AT_SCREEN_MS, restMs - rest), signal);
-      const now = await screen(vm.id, signal);
+      const now = await unlessAborted(screen(vm.id, signal), signal);
       if (showsTheSame(last, now)) continue;
       changes++;
       last = now;
@@ -133,6 +133,20 @@ export async function waitUntilSettled(
         cause: error,
       },
     );
+  }
+}
+
+/** A provider may take longer to give a question up than the asker has time; its answer is then nobody's. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  work.catch(() => {});
+  try {
+    signal.throwIfAborted();
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
 }
 

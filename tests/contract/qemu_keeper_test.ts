@@ -9,6 +9,7 @@ import { runKeeper } from "../../src/keeper/run.ts";
 import { readKeeperWish, seeKeeper, wantKeeper } from "../../src/state/keeper_mark.ts";
 import { openStoreReadOnly } from "../../src/state/store.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
+import { readPng } from "../support/read_png.ts";
 
 /** A keeper in this process. */
 interface Keeper extends AsyncDisposable {
@@ -93,6 +94,11 @@ qemuTest("a machine's whole life stands in its history, with the reason of each 
   const crash = { argv: ["sh", "-c", "echo c > /proc/sysrq-trigger"] };
   await assert.rejects(async () => await channel?.exec(crash, silent, scope.signal));
   assert.deepEqual((await lived(lab, id, 8)).slice(6), ["started", "crashed"]);
+  const { details: crashed } = (await eventsOf(lab, id)).at(-1) ?? {};
+  assert.ok(
+    readPng(Deno.readFileSync(String(crashed?.screenshot))).width > 0,
+    "the screen of the crash is kept",
+  );
   await driver.vms.stop(id, "off", scope);
   assert.deepEqual((await lived(lab, id, 9)).slice(8), ["stopped host-qmp-quit"]);
 

@@ -19,7 +19,7 @@ behaviour(
     assert.deepEqual([written.output, written.png_base64], [output, undefined]);
     const file = Deno.readFileSync(output);
     assert.equal(file.length, written.size_bytes);
-    assert.equal(readPng(file).width, width);
+    assert.equal(readPng(file).width, written.width);
     assert.equal((await lab.failure("console_screenshot", { vm: "web", output })).code, "hv.conflict");
     await lab.call("console_screenshot", { vm: "web", output, overwrite: true });
     const { operations } = await lab.call("op_list");
@@ -49,6 +49,10 @@ behaviour(
     assert.equal((await lab.vm("console_keys", { vm: "web", key: ["ctrl-c"] })).state, "running");
     const wait = await lab.failure("console_wait", { vm: "web" });
     assert.equal(wait.code, "hv.usage");
+    const early = await lab.call("console_wait", { vm: "web", settled_s: 600 }, { wait_s: 0.2 });
+    assert.equal(early.reached, false);
+    const late = await lab.failure("console_wait", { vm: "web", settled_s: 600 }, { timeout_s: 0.3 });
+    assert.deepEqual([late.code, late.context.wanted_s], ["hv.timeout", 600]);
   },
 );
 

@@ -4,8 +4,9 @@
 #   sh tools/setup.sh [suites]
 #
 # Root is used for Debian packages and for a global npm package, for nothing else. What is there already stays as it is.
-# With `suites` the test suites of others (tools/suites) are installed too. Results: dist/tiny (the image) and, where npm's
-# global folder is not ours, dist/deno (Deno). The log of the installers is dist/setup.log.
+# With `suites` the test suites of others (tools/suites) and the Windows Deno under Wine (dist/wine) are installed too. Results:
+# dist/tiny (the image) and, where npm's global folder is not ours, dist/deno (Deno). The log of the installers is
+# dist/setup.log.
 set -eu
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd -P)
@@ -128,6 +129,22 @@ install_powershell() {
         say "PowerShell could not be installed; the tests of the Hyper-V driver are skipped (dist/setup.log says why)"
 }
 
+# Sets up the Windows build of Deno under Wine in dist/wine, where Debian's Wine 8 can be had; about 1 GB.
+install_wine() {
+    if ! command -v apt-get >/dev/null 2>&1 || [ "$(dpkg --print-architecture)" != amd64 ]; then
+        say "no Debian packages for x86-64 here, so no Wine: the tests on the Windows Deno are skipped"
+        return
+    fi
+    if [ ! -x /usr/lib/wine/wine64 ] || ! command -v x86_64-w64-mingw32-gcc >/dev/null 2>&1; then
+        say "as root: apt-get install wine64 wine gcc-mingw-w64-x86-64-win32"
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install \
+            wine64 wine gcc-mingw-w64-x86-64-win32 || say "Wine could not be installed"
+    fi
+    say "setting up the Windows Deno under Wine in dist/wine (half a minute the first time)"
+    quietly sh "$root/tools/wine/build.sh" "$root/dist/wine" ||
+        say "it cannot be set up; the tests on the Windows Deno are skipped (dist/setup.log says why)"
+}
+
 fetch_modules() {
     (cd "$root" && quietly deno install --frozen) || fail "the npm packages in deno.lock could not be fetched"
 }
@@ -147,7 +164,10 @@ install_packages
 install_deno
 install_powershell
 fetch_modules
-[ "${1:-}" != suites ] || install_suites
+if [ "${1:-}" = suites ]; then
+    install_suites
+    install_wine
+fi
 say "building the image 'tiny' in dist/tiny (about half a minute the first time)"
 build_tiny
 say "done"

@@ -6,6 +6,21 @@ export async function withTemporaryFolder<T>(work: (folder: string) => Promise<T
   try {
     return await work(await Deno.realPath(parent));
   } finally {
-    await Deno.remove(parent, { recursive: true });
+    await removeFolder(parent);
+  }
+}
+
+const TRIES = 50;
+const BETWEEN_TRIES_MS = 100;
+
+/** Windows keeps a file for a moment after the end of a process that had it open. */
+async function removeFolder(folder: string): Promise<void> {
+  for (let left = Deno.build.os === "windows" ? TRIES : 1;; left--) {
+    try {
+      return await Deno.remove(folder, { recursive: true });
+    } catch (error) {
+      if (left <= 1) throw error;
+      await new Promise((resolve) => setTimeout(resolve, BETWEEN_TRIES_MS));
+    }
   }
 }

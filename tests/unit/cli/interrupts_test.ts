@@ -26,7 +26,8 @@ Deno.test("a tool that is over in a moment leaves signals alone", () => {
 
 Deno.test({
   name: "a second interrupt ends at once what the first one does not end",
-  // The call that is left behind keeps its timer; the program would end here.
+  // The call that is left behind keeps its timer and its files; the program would end here. Windows removes no open file.
+  ignore: Deno.build.os === "windows",
   sanitizeOps: false,
   sanitizeResources: false,
   async fn() {

@@ -1,0 +1,60 @@
+/** From the Windows runtime through a powershell.exe to real PowerShell and the simulated Hyper-V host. */
+
+import assert from "node:assert/strict";
+import { ROOT } from "../../tools/programs.ts";
+import { findShell, HyperVWorld, NO_SIMULATION } from "../support/hyperv_world.ts";
+import { endWine, NO_WINE, runWindowsHvlab, windowsPath } from "../support/windows_deno.ts";
+import { withTemporaryFolder } from "../support/temporary_folder.ts";
+
+const reason = NO_WINE ?? NO_SIMULATION;
+
+Deno.test({
+  name: `windows runtime: a VM's life on the simulated host${
+    reason === undefined ? "" : ` (skipped: ${reason})`
+  }`,
+  ignore: reason !== undefined,
+  async fn() {
+    await using world = await HyperVWorld.open();
+    await withTemporaryFolder(async (folder) => {
+      const env = {
+        ...Object.fromEntries(world.variables),
+        HVLAB_HYPERV_SIM_MODULES: `${ROOT}/tests/hyperv_sim/modules`,
+        HVLAB_STATE: windowsPath(`${folder}/state`),
+        HVLAB_WINE_BRIDGE: `"Z:${Deno.execPath()}" run --quiet --no-config -A "${ROOT}/tools/wine/bridge.ts"`,
+        HVLAB_WINE_POWERSHELL: findShell() ?? "",
+      };
+      const run = async (...args: string[]): Promise<[number, Record<string, unknown>]> => {
+        const { code, stdout, stderr } = await runWindowsHvlab(["--json", ...args], { env });
+        assert.equal(stdout.trim().split("\n").length, 1, `${args.join(" ")}: ${stdout}${stderr}`);
+        return [code, JSON.parse(stdout)];
+      };
+      const expect = async (line: string, wanted: Record<string, unknown>): Promise<void> => {
+        const [code, answer] = await run(...line.split(" "));
+        assert.equal(code, 0, `${line}: ${JSON.stringify(answer)}`);
+        for (const [name, value] of Object.entries({ ...wanted, simulated: true })) {
+          assert.deepEqual(answer[name], value, `${line}: ${name}`);
+        }
+      };
+      await expect("vm list", { vms: [] });
+      await expect("vm create web --generation 2 --memory 2G --cpus 2 --disk-size 40G", { state: "off" });
+      await expect("vm start web --until heartbeat", { state: "running" });
+      await expect("checkpoint create web clean --memory-state", { name: "clean" });
+      const [code, answer] = await run(
+        "guest",
+        "exec",
+        "web",
+        "--",
+        "pwsh",
+        "-NoProfile",
+        "-Command",
+        "exit 7",
+      );
+      assert.deepEqual([code, answer["exit_code"]], [7, 7]);
+      await expect("vm delete web --confirm web", { removed: true });
+      for (const pid of await world.sidecars()) {
+        assert.equal(await world.host.processes.isRunning(pid), false);
+      }
+    });
+    await endWine();
+  },
+});

@@ -116,6 +116,14 @@ export const DumpInspection = z.lazy(() => {
     /** Whose memory an ELF core holds: `machine` or `process`. */
     core_of: z.optional(text),
     node: z.optional(text),
+    /** Build id of a Linux kernel; null when its notes do not tell. */
+    build_id: z.optional(text),
+    /** Memory of a Linux machine that its core holds. */
+    memory_bytes: z.optional(size),
+    /** Message of a Linux kernel's panic, out of its log; null when there was none or the core does not tell. */
+    panic: z.optional(text),
+    /** First line of the report with which a Linux crash began. */
+    report: z.optional(text),
     format_version: z.optional(z.string()),
     run_count: z.optional(count),
     /** The first runs, at most 42. */

@@ -16,8 +16,12 @@ export interface ElfCore {
   producer: string | null;
   /** Kernel release (`OSRELEASE` of VMCOREINFO). */
   release: string | null;
+  /** Build id of the kernel (`BUILD-ID` of VMCOREINFO). */
+  buildId: string | null;
   /** Unix time of the crash (`CRASHTIME` of VMCOREINFO). */
   crashTime: number | null;
+  /** Bytes of memory that the segments hold. */
+  memory: bigint;
   /** Highest end of the segments in the file. */
   end: bigint;
 }
@@ -55,6 +59,7 @@ const MACHINES: ReadonlyMap<number, string> = new Map([
   [258, "loongarch"],
 ]);
 
+const SEGMENT_LOAD = 1;
 const SEGMENT_NOTE = 4;
 /** The count does not fit into the header; it stands in the first section header. */
 const MANY_SEGMENTS = 0xFFFF;
@@ -85,7 +90,9 @@ export function readElfCore(reader: ByteReader): ElfCore {
     registerSets: 0,
     producer: null,
     release: null,
+    buildId: null,
     crashTime: null,
+    memory: 0n,
     end: 0n,
   };
   const first = Number(word(layout.program_headers.offset, "e_phoff"));
@@ -109,6 +116,7 @@ export function readElfCore(reader: ByteReader): ElfCore {
     const offset = word(segment + layout.segment_offset.offset, "p_offset");
     const size = word(segment + layout.segment_file_size.offset, "p_filesz");
     if (offset + size > core.end) core.end = offset + size;
+    if (type === SEGMENT_LOAD) core.memory += size;
     if (type === SEGMENT_NOTE) notesLeft -= readNotes(reader, Number(offset), Number(size), notesLeft, core);
   }
   return core;
@@ -146,10 +154,20 @@ function markMachine(core: ElfCore, producer: string | null): void {
 
 function readVmcoreinfo(reader: ByteReader, offset: number, size: number, core: ElfCore): void {
   const bytes = reader.bytes(offset, Math.min(size, MAXIMUM_VMCOREINFO_BYTES), "VMCOREINFO");
-  const text = new TextDecoder("latin1").decode(bytes);
-  core.release = /^OSRELEASE=([\x21-\x7E]{1,128})$/m.exec(text)?.[1] ?? null;
-  const crashTime = /^CRASHTIME=(\d{1,12})$/m.exec(text)?.[1];
-  core.crashTime = crashTime === undefined ? null : Number(crashTime);
+  const { release, buildId, crashTime } = readIdentity(new TextDecoder("latin1").decode(bytes));
+  core.release = release;
+  core.buildId = buildId;
+  core.crashTime = crashTime;
+}
+
+/** What VMCOREINFO says of the kernel itself. */
+export function readIdentity(vmcoreinfo: string): Pick<ElfCore, "release" | "buildId" | "crashTime"> {
+  const crashTime = /^CRASHTIME=(\d{1,12})$/m.exec(vmcoreinfo)?.[1];
+  return {
+    release: /^OSRELEASE=([\x21-\x7E]{1,128})$/m.exec(vmcoreinfo)?.[1] ?? null,
+    buildId: /^BUILD-ID=([0-9a-f]{8,64})$/m.exec(vmcoreinfo)?.[1] ?? null,
+    crashTime: crashTime === undefined ? null : Number(crashTime),
+  };
 }
 
 function align4(size: number): number {

@@ -1,8 +1,10 @@
 /** kdump-compressed files of makedumpfile and QEMU, plain or in the flattened envelope. Headers only. */
 
-import { ByteReader, type ByteSource, SliceSource } from "../bytes.ts";
+import { ByteReader, type ByteSource } from "../bytes.ts";
 import { at } from "../layout.ts";
 import { badDump } from "../reasons.ts";
+import { openFlattened } from "./containers/flattened.ts";
+import { readIdentity } from "./elf.ts";
 
 /** First block of a kdump-compressed file. */
 export const KDUMP_HEADER = {
@@ -18,9 +20,17 @@ export const KDUMP_HEADER = {
   nr_cpus: at(460, 4, "makedumpfile"),
 } as const;
 
-/** The envelope: a 4096-byte header, then records of offset, size (big-endian) and data. */
-const FLAT_HEADER_BYTES = 4096;
-const FLAT_RECORD_BYTES = 16;
+/** The block behind the header, from version 3 on. */
+const KDUMP_SECOND_HEADER = {
+  size: 64,
+  offset_vmcoreinfo: at(32, 8, "makedumpfile"),
+  size_vmcoreinfo: at(40, 8, "makedumpfile"),
+} as const;
+const SECOND_HEADER = 4096;
+const VMCOREINFO_VERSION = 3;
+const MAXIMUM_VMCOREINFO_BYTES = 16_384;
+/** The headers lie in the first records; all of them would be the whole file. */
+const HEADER_RECORDS = 32;
 
 /** What a kdump header says; null where a writer left it empty, as QEMU does with the names. */
 export interface KdumpHeader {
@@ -57,22 +67,34 @@ export function readKdumpHeader(reader: ByteReader): KdumpHeader {
 }
 
 /**
- * Reads the header inside a flattened file. Its first record normally holds the file's first bytes; fails with
- * `hv.bad_dump` (`header_damaged`) when it does not.
+ * What VMCOREINFO, which the second header leads to, says of the kernel; null when the file is of an older version or
+ * does not hold it.
  */
-export function readFlattenedKdump(source: ByteSource): KdumpHeader {
-  const envelope = new ByteReader(source, { what: "flattened kdump", bigEndian: true });
-  const offset = envelope.u64(FLAT_HEADER_BYTES, "record offset");
-  const size = envelope.u64(FLAT_HEADER_BYTES + 8, "record size");
-  const start = FLAT_HEADER_BYTES + FLAT_RECORD_BYTES;
-  const length = size < BigInt(source.size) ? Number(size) : source.size;
-  const reader = new ByteReader(new SliceSource(source, start, length), { what: "kdump" });
-  if (offset !== 0n || reader.size < 8 || reader.ascii(0, 8, "signature") !== "KDUMP   ") {
+export function readKdumpIdentity(reader: ByteReader): ReturnType<typeof readIdentity> | null {
+  const at = (field: { offset: number }) => Number(reader.u64(SECOND_HEADER + field.offset, "VMCOREINFO"));
+  const version = reader.i32(KDUMP_HEADER.version.offset, "version");
+  if (version < VMCOREINFO_VERSION || !reader.has(SECOND_HEADER, KDUMP_SECOND_HEADER.size)) return null;
+  const offset = at(KDUMP_SECOND_HEADER.offset_vmcoreinfo);
+  const size = Math.min(at(KDUMP_SECOND_HEADER.size_vmcoreinfo), MAXIMUM_VMCOREINFO_BYTES);
+  if (offset === 0 || size === 0 || !reader.has(offset, size)) return null;
+  return readIdentity(new TextDecoder("latin1").decode(reader.bytes(offset, size, "VMCOREINFO")));
+}
+
+/**
+ * Reads the headers inside a flattened file out of its first records. Fails with `hv.bad_dump` (`header_damaged`) when
+ * they do not hold the beginning of the file.
+ */
+export function readFlattenedKdump(
+  source: ByteSource,
+): { header: KdumpHeader; identity: ReturnType<typeof readIdentity> | null } {
+  const file = openFlattened(source, HEADER_RECORDS);
+  const reader = new ByteReader(file, { what: "kdump" });
+  if (reader.size < 8 || reader.ascii(0, 8, "signature") !== "KDUMP   ") {
     throw badDump(
       "header_damaged",
-      "Cannot read the flattened kdump: its first record does not hold the kdump header",
-      { offset: FLAT_HEADER_BYTES, expected: "KDUMP" },
+      "Cannot read the flattened kdump: its first records do not hold the kdump header",
+      { expected: "KDUMP" },
     );
   }
-  return readKdumpHeader(reader);
+  return { header: readKdumpHeader(reader), identity: readKdumpIdentity(reader) };
 }

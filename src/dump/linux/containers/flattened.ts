@@ -29,10 +29,11 @@ export interface FlattenedFile extends ByteSource {
 }
 
 /**
- * Indexes the records once. They may overlap and come in any order: the later one holds. Fails with `hv.bad_dump`
+ * Indexes the records once. They may overlap and come in any order: the later one holds. With a `limit` only the first
+ * of them count. Fails with `hv.bad_dump`
  * (`header_damaged`) for another type or version and for records that fit into no file.
  */
-export function openFlattened(source: ByteSource): FlattenedFile {
+export function openFlattened(source: ByteSource, limit = Infinity): FlattenedFile {
   const head = viewOf(source.read(0, SIGNATURE_BYTES + 16));
   if (
     head.byteLength < SIGNATURE_BYTES + 16 || head.getBigUint64(SIGNATURE_BYTES) !== TYPE ||
@@ -49,7 +50,7 @@ export function openFlattened(source: ByteSource): FlattenedFile {
   }
   const records: FlatRecord[] = [];
   let cut = true;
-  for (let at = HEADER_BYTES; at + RECORD_BYTES <= source.size;) {
+  for (let at = HEADER_BYTES; at + RECORD_BYTES <= source.size && records.length < limit;) {
     const view = viewOf(source.read(at, RECORD_BYTES));
     const start = view.getBigInt64(0);
     if (start === END) {

@@ -13,6 +13,8 @@ const COMMITTED = 1n;
 const FINALIZED = 2n;
 const ID_BITS = 62n;
 const ID_MASK = (1n << ID_BITS) - 1n;
+/** So many places in a row without a message are no log any more. */
+const MOST_MISSES = 65_536;
 /** A block of text begins with the number of its descriptor. */
 const BLOCK_HEADER_BYTES = 8;
 /** Level and flags stand behind the text's length: flags and level share the byte, the level on top. */
@@ -57,10 +59,16 @@ export function readPrintkRing(memory: KernelMemory, info: Vmcoreinfo, ringPoint
   const tail = pointer("tail_id");
   const records: LogRecord[] = [];
   let lost = 0;
+  let misses = 0;
   for (let id = tail & ID_MASK, step = 0; step < count; step++, id = (id + 1n) & ID_MASK) {
     const record = readRecord(memory, tables, layout, id);
     if (record === "lost") lost++;
-    else if (record !== null) records.push(record);
+    if (record === "lost" || record === null) misses++;
+    else {
+      misses = 0;
+      records.push(record);
+    }
+    if (misses > MOST_MISSES) break;
     if (id === (head & ID_MASK)) break;
   }
   return { records, lost };

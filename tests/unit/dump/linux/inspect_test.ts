@@ -3,6 +3,8 @@ import type { DumpInspection } from "../../../../src/contract/dump.ts";
 import { MemorySource } from "../../../../src/dump/bytes.ts";
 import { inspectDump } from "../../../../src/dump/inspect.ts";
 import { elfCore, flattenedKdump, kdumpHeader } from "../../../support/dump_writer.ts";
+import { elfCoreOf, flattenedOf, kdumpOf } from "../../../support/linux_core_writer.ts";
+import { LinuxMachine, PLACES } from "../../../support/linux_machine.ts";
 
 async function inspect(bytes: Uint8Array): Promise<DumpInspection> {
   return await inspectDump(new MemorySource(bytes), { path: "core" });
@@ -24,6 +26,10 @@ Deno.test("the core of a machine", async () => {
     time: "2023-11-14T22:13:20Z",
     producer: "qemu",
     core_of: "machine",
+    build_id: null,
+    memory_bytes: 64,
+    panic: null,
+    report: null,
     expected_size_bytes: core.bytes.length,
     actual_size_bytes: core.bytes.length,
     warnings: [],
@@ -73,4 +79,32 @@ Deno.test("an envelope without the header in its first record is told", async ()
   const found = await inspect(flattenedKdump().fill(1, 4096, 4104));
   assert.equal(found.os_version, null);
   assert.deepEqual(found.warnings.map(({ reason }) => reason), ["header_damaged"]);
+});
+
+Deno.test("the core of a machine whose notes lead to its log tells of its crash", async () => {
+  const machine = new LinuxMachine({
+    log: [
+      "Linux version 6.1.0-test",
+      "BUG: kernel NULL pointer dereference, address: 0000000000000018",
+      "Kernel panic - not syncing: Fatal exception",
+    ],
+  });
+  const bytes = elfCoreOf(machine);
+  const found = await inspect(bytes);
+  assert.equal(found.panic, "Fatal exception");
+  assert.equal(found.report, "BUG: kernel NULL pointer dereference, address: 0000000000000018");
+  assert.equal(found.build_id, "00112233445566778899aabbccddeeff00112233");
+  assert.equal(found.memory_bytes, machine.pages.length * 4096);
+  const damaged = await inspect(elfCoreOf(new LinuxMachine({ damage: (each) => each.u64(PLACES.log, 1n) })));
+  assert.deepEqual([damaged.panic, damaged.report], [null, null]);
+});
+
+Deno.test("a kdump whose header has no names is told by its VMCOREINFO", async () => {
+  const kdump = kdumpOf(new LinuxMachine(), (page) => [0, page]);
+  for (const bytes of [kdump, flattenedOf(kdump)]) {
+    const found = await inspect(bytes);
+    assert.equal(found.os_version, "6.1.0-test");
+    assert.equal(found.build_id, "00112233445566778899aabbccddeeff00112233");
+    assert.deepEqual(found.warnings, []);
+  }
 });

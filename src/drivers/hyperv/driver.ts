@@ -11,6 +11,7 @@ import { applyWaiting, configureVm, renameVm } from "./configure.ts";
 import { openCopies } from "./copies.ts";
 import { openConsole, openNmi } from "./console.ts";
 import { diagnose } from "./diagnose.ts";
+import { openDisks } from "./disks.ts";
 import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
@@ -72,6 +73,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "vms.switches",
       "guest",
       "pause",
+      "disks",
       "configure",
       "settings",
       "tpm",
@@ -87,6 +89,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     ...(simulated ? { simulated } : {}),
     vms,
     checkpoints: openCheckpoints(hyperv),
+    disks: openDisks(hyperv),
     console: openConsole(hyperv),
     nmi: openNmi(hyperv),
     pause: {

@@ -5,6 +5,7 @@ import checkpoints from "./ps/checkpoints.ps1" with { type: "text" };
 import consoleOperations from "./ps/console.ps1" with { type: "text" };
 import copies from "./ps/copies.ps1" with { type: "text" };
 import creation from "./ps/creation.ps1" with { type: "text" };
+import disks from "./ps/disks.ps1" with { type: "text" };
 import guest from "./ps/guest.ps1" with { type: "text" };
 import guestEnd from "./ps/guest_end.ps1" with { type: "text" };
 import host from "./ps/host.ps1" with { type: "text" };
@@ -31,6 +32,7 @@ export const LIBRARY = [
   creation,
   copies,
   removal,
+  disks,
   settings,
   checkpoints,
   consoleOperations,

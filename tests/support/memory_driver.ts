@@ -10,6 +10,7 @@ import type { Removed, StopMode, Vm } from "../../src/contract/vm.ts";
 import type { CallScope } from "../../src/drivers/call_scope.ts";
 import type { Driver, Feature, SandboxSpec, VmSpec } from "../../src/drivers/driver.ts";
 import { memoryCheckpoints, type Restorable, wrongState } from "./memory_checkpoints.ts";
+import { memoryConsole, memoryNmi } from "./memory_console.ts";
 import {
   memoryAdoption,
   memoryConfigure,
@@ -43,7 +44,7 @@ export class MemoryDriver implements Driver {
     this.features = new Set(
       features ?? [
         ...["vms", "images", "sandboxes", "guest", "pause", "checkpoints", "checkpoints.memory"] as const,
-        ...["configure", "copies", "adoption"] as const,
+        ...["configure", "copies", "adoption", "console", "nmi"] as const,
       ],
     );
   }
@@ -125,6 +126,9 @@ export class MemoryDriver implements Driver {
   readonly configure = memoryConfigure(this.#extras);
   readonly copies = memoryCopies(this.#extras);
   readonly adoption = memoryAdoption(this.#extras, this.name);
+
+  readonly console = memoryConsole((id) => this.#machine(id));
+  readonly nmi = memoryNmi((id) => this.#machine(id));
 
   readonly checkpoints = memoryCheckpoints((id) => this.#machine(id));
 

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { HvError } from "../../../src/base/errors.ts";
 import { isPlainObject } from "../../../src/base/json.ts";
-import { failureOf } from "../../../src/mcp/answer.ts";
+import { openDenoHost } from "../../../src/host/deno_host.ts";
+import { answerOf, failureOf } from "../../../src/mcp/answer.ts";
+import { StateFolder } from "../../../src/state/layout.ts";
+import { catalogue } from "../../../src/tools/table.ts";
 
 const TOOLS = ["vm_list", "guest_copy_to", "doctor"];
 
@@ -11,6 +14,21 @@ function envelopeOf(error: HvError): Record<string, unknown> {
   assert.ok(isPlainObject(structuredContent));
   return structuredContent;
 }
+
+Deno.test("a picture is content of its own, and the rest is the result", async () => {
+  const result = { vm: "vm-1", width: 2, png_base64: "iVBORw0KGgo=" };
+  const tool = await catalogue.load("console_screenshot");
+  const { content, structuredContent } = await answerOf(
+    { kind: "done", tool, result, warnings: [] },
+    openDenoHost(),
+    new StateFolder("/nowhere"),
+  );
+  assert.deepEqual(structuredContent, { vm: "vm-1", width: 2 });
+  assert.deepEqual(content, [
+    { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
+    { type: "text", text: '{"vm":"vm-1","width":2}' },
+  ]);
+});
 
 Deno.test("a failure is the envelope, as structure and as the same text", () => {
   const error = new HvError("hv.not_found", 'There is no VM "x"', { hint: "Look", context: { vm: "x" } });

@@ -1,6 +1,8 @@
 /** How fast hvlab is, as a table with ratios. No test depends on these numbers. */
 
 import { buildBundle } from "../bundle.ts";
+import { measureDumps } from "./dumps.ts";
+import { measureConsole } from "./console.ts";
 import { measureLinuxDumps } from "./linux_dumps.ts";
 import { measureList } from "./list.ts";
 import { measureMcp } from "./mcp.ts";
@@ -13,11 +15,13 @@ import { measureWarmClone } from "./warm_clone.ts";
 
 const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[]> }[] = [
   { name: "start", title: "Whole process, milliseconds", measure: measureStart },
+  { name: "dumps", title: "Crash dumps, milliseconds", measure: measureDumps },
   { name: "mcp", title: "MCP server, start to first answer, milliseconds", measure: measureMcp },
   { name: "linux-dumps", title: "Linux cores and console text, milliseconds", measure: measureLinuxDumps },
   { name: "tokens", title: "Tool list over MCP, tokens (o200k)", measure: measureTokens },
   { name: "sandbox", title: "Sandbox, image to first guest answer, milliseconds", measure: measureSandbox },
   { name: "list", title: "A list of VMs, milliseconds", measure: measureList },
+  { name: "console", title: "Consoles, milliseconds", measure: measureConsole },
   { name: "monitor", title: "A monitor's round trip, microseconds", measure: measureMonitor },
   { name: "clones", title: "Clones of a warm template, milliseconds", measure: measureWarmClone },
 ];

@@ -11,6 +11,7 @@ export async function start(argv: readonly string[]): Promise<number> {
     catalogue,
     runKeeper: async (options) => await (await import("./keeper/run.ts")).runKeeperProcess(options),
     startKeeper: async (target) => await (await import("./keeper/start.ts")).startKeeper(target),
+    startFollower: async (target, op) => await (await import("./keeper/start.ts")).startFollower(target, op),
     serveMcp: async (options) => await (await import("./mcp/serve.ts")).serveMcp(options),
   });
 }

@@ -11,6 +11,9 @@ export type OwnCommand = typeof OWN_COMMANDS[number];
 /** The command with which hvlab starts its own background process; no help shows it. */
 export const KEEPER_COMMAND = "keeper";
 
+/** The command with which hvlab goes on with a detached call in a process of its own; no help shows it. */
+export const FOLLOW_COMMAND = "follow";
+
 /** A command that was found: its own name or a tool's, and the line without its words. */
 export interface FoundCommand {
   name: string;

@@ -6,7 +6,12 @@ import type { PermissionKind } from "../host/permissions.ts";
 import type { RawTerminal } from "../host/raw_terminal.ts";
 import { type OutputStream, ReaderGone } from "../host/terminal.ts";
 import { Pipeline } from "../tools/call.ts";
-import type { CallAnswer, CallSurroundings, Catalogue } from "../tools/dispatch.ts";
+import {
+  type CallAnswer,
+  type CallSurroundings,
+  type Catalogue,
+  describeRunning,
+} from "../tools/dispatch.ts";
 import { Session } from "../tools/session.ts";
 import { classOfCall, type Tool } from "../tools/tool.ts";
 import type { ParsedCall } from "./arguments.ts";
@@ -57,12 +62,14 @@ export async function execute(execution: Execution): Promise<number> {
   const rules: ExitRules = { runsProgram: tool.runsProgram, bisect: call.args.bisect === true };
   using interrupts = watchInterrupts(tool.instant ? undefined : host.terminal);
   const streams = tool.streams !== undefined && call.args[tool.streams] === true;
-  const output = new CallOutput(execution, interrupts, (tool.runsProgram || streams) && !screen.json);
+  const isDetached = tool.detaches !== undefined && call.args[tool.detaches] === true;
+  const passesThrough = (tool.runsProgram && !isDetached || streams) && !screen.json;
+  const output = new CallOutput(execution, interrupts, passesThrough);
   try {
     const ended = finish(execution, interrupts, output);
     const result = await Promise.race([ended, interrupts.again]);
     if (result === undefined) return brokenOffCodeOf(INTERRUPTED, rules);
-    return exitCodeOf(result.tool, result.data, rules);
+    return isDetached ? 0 : exitCodeOf(result.tool, result.data, rules);
   } catch (thrown) {
     await output.end().catch(() => {});
     if (output.readerGone || thrown instanceof ReaderGone) return brokenOffCodeOf(READER_GONE, rules);
@@ -118,6 +125,7 @@ async function dispatch(
     ...(options.driver === undefined ? {} : { driverName: options.driver }),
     ...(surroundings.openDriver === undefined ? {} : { openDriver: surroundings.openDriver }),
     ...(surroundings.startKeeper === undefined ? {} : { startKeeper: surroundings.startKeeper }),
+    ...(surroundings.startFollower === undefined ? {} : { startFollower: surroundings.startFollower }),
   });
   const pipeline = new Pipeline(session);
   const request = { ...call, tool: tool.name };
@@ -134,6 +142,10 @@ async function dispatch(
     answer = await pipeline.call({ ...request, confirm }, around);
   }
   if (answer.kind === "done") return answer;
+  if (answer.detached !== undefined) {
+    const result = { ...describeRunning(answer), next: `hvlab op wait ${answer.op}` };
+    return { kind: "done", tool, result, warnings: [] };
+  }
   const { waitForOperation } = await import("./wait_for_operation.ts");
   return await waitForOperation(pipeline, answer, call.timeout_s, around);
 }

@@ -103,6 +103,7 @@ async function serve({ surroundings, host, catalogue, options, tokens }: OwnCall
     version: VERSION,
     ...(options.driver === undefined ? {} : { driverName: options.driver }),
     ...(surroundings.startKeeper === undefined ? {} : { startKeeper: surroundings.startKeeper }),
+    ...(surroundings.startFollower === undefined ? {} : { startFollower: surroundings.startFollower }),
   });
 }
 

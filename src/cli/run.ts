@@ -3,7 +3,7 @@
 import { toHvError } from "../base/errors.ts";
 import { VERSION } from "../base/version.ts";
 import { ReaderGone } from "../host/terminal.ts";
-import { findCommand, KEEPER_COMMAND, OWN_COMMANDS, type OwnCommand } from "./commands.ts";
+import { findCommand, FOLLOW_COMMAND, KEEPER_COMMAND, OWN_COMMANDS, type OwnCommand } from "./commands.ts";
 import { failureCodeOf, READER_GONE } from "./exit_code.ts";
 import { takeGlobals, wantsJson } from "./globals.ts";
 import { type Line, runPlan, runTool } from "./run_tool.ts";
@@ -59,6 +59,10 @@ async function runCommand(line: Line): Promise<number> {
   if (isWord(tokens[0], KEEPER_COMMAND)) {
     const { keep } = await import("./keep.ts");
     return await keep({ ...line, tokens: tokens.slice(1) });
+  }
+  if (isWord(tokens[0], FOLLOW_COMMAND)) {
+    const { follow } = await import("./follow.ts");
+    return await follow({ ...line, tokens: tokens.slice(1) });
   }
   const names = [...catalogue.names, ...OWN_COMMANDS];
   const found = findCommand(tokens, names);

@@ -8,6 +8,7 @@ import { DRIVER_NAMES, type openDriver } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
 import { StateFolder } from "../state/layout.ts";
 import type { Catalogue } from "../tools/dispatch.ts";
+import type { StartFollower } from "../tools/detached.ts";
 import type { StartKeeper } from "../tools/keeper_caller.ts";
 import type { GlobalOptions } from "./globals.ts";
 
@@ -21,6 +22,7 @@ export interface ServeOptions {
   readOnly: boolean;
   version: string;
   startKeeper?: StartKeeper;
+  startFollower?: StartFollower;
 }
 
 /** What the keeper's own process starts with. */
@@ -37,6 +39,8 @@ export interface Surroundings {
   runKeeper?: (options: KeepOptions) => Promise<number>;
   /** Starts a keeper as a process of its own; without it none is ever started. */
   startKeeper?: StartKeeper;
+  /** Starts a process that goes on with a detached call; without it none can be detached. */
+  startFollower?: StartFollower;
 }
 
 /** The host as the configuration wants it, and the configuration. */

@@ -23,6 +23,7 @@ export interface ConnectionOptions {
   openDriver?: SessionOptions["openDriver"];
   /** Starts a keeper; without it none is ever started. */
   startKeeper?: SessionOptions["startKeeper"];
+  startFollower?: SessionOptions["startFollower"];
   selection: Selection;
   /** Aborted from here when the host goes away, and from outside to end the connection. */
   closing: AbortController;
@@ -39,7 +40,8 @@ export interface Connection {
 
 /** Begins to serve. Nothing is made, started or written before the first call of a tool. */
 export function openConnection(options: ConnectionOptions): Connection {
-  const { host, state, selection, version, closing, driverName, openDriver, startKeeper } = options;
+  const { host, state, selection, version, closing, driverName, openDriver, startKeeper, startFollower } =
+    options;
   const session = new Session({
     host,
     config: selection.readOnly ? readOnlyConfig(options.config) : options.config,
@@ -49,6 +51,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     ...(driverName === undefined ? {} : { driverName }),
     ...(openDriver === undefined ? {} : { openDriver }),
     ...(startKeeper === undefined ? {} : { startKeeper }),
+    ...(startFollower === undefined ? {} : { startFollower }),
   });
   const calls = new AbortController();
   const endCalls = (): void =>

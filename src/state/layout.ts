@@ -83,6 +83,11 @@ export class StateFolder {
     return joinPath(this.root, "guest_channels.json");
   }
 
+  /** What operations are to do that a process of their own is about to take over. */
+  get detached(): string {
+    return joinPath(this.root, "detached");
+  }
+
   /** Whole results that were too long for an answer. */
   get results(): string {
     return joinPath(this.root, "results");

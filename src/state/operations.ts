@@ -124,6 +124,13 @@ export class Operations extends OperationReader {
     return await toOperation(row, new OwnerWatch(this.host));
   }
 
+  /** Makes this process the owner of an operation that another one began. Throws `hv.conflict` when it has ended. */
+  async takeOver(op: string): Promise<void> {
+    const owner = await (this.#owner ??= describeOwner(this.host));
+    const values = [owner.token, String(owner.pid), owner.started];
+    await this.#change(op, "owner = ?, owner_pid = CAST(? AS INTEGER), owner_started = ?", ...values);
+  }
+
   /** Records which object the call turned out to work on. */
   async setTarget(op: string, target: string): Promise<void> {
     await this.#change(op, "target = ?", target);

@@ -65,6 +65,36 @@ export class Pipeline implements Dispatcher {
     }
   }
 
+  /**
+   * Goes on with an operation that another process of this user began and confirmed; policy and target are looked at
+   * again. Its streams go into files.
+   */
+  async follow(op: string, signal: AbortSignal): Promise<void> {
+    const { host, state, catalogue } = this.#session;
+    const { detachedFiles, DetachedOutput, readHandover, withFiles } = await import("./detached.ts");
+    const { tool: name, args, timeout_s } = await readHandover(host, state, op);
+    const tool = await catalogue.load(name);
+    const prepared = tool.prepare(args);
+    using deadline = startDeadline(
+      host.clock,
+      timeout_s === undefined ? undefined : timeout_s * 1000,
+      signal,
+    );
+    const relay = new ProgressRelay();
+    using output = await DetachedOutput.open(host, state, op, (progress) => relay.report(progress));
+    const admitted = await this.#admit(tool, prepared, deadline, relay, {}, { sinks: output.sinks });
+    const files = detachedFiles(state, op);
+    const run: PreparedCall["run"] = async (context) =>
+      withFiles(await admitted.prepared.run(context), files);
+    const { followOperation } = await import("./operations.ts");
+    await followOperation(
+      this.#session,
+      { ...admitted, prepared: { ...admitted.prepared, run } },
+      op,
+      deadline,
+    );
+  }
+
   async plan(name: string, args: unknown, signal: AbortSignal): Promise<Plan> {
     const tool = await this.#session.catalogue.load(name);
     if (tool.class !== "D" && tool.class !== "X" || tool.delegates) {

@@ -22,18 +22,32 @@ export interface CallSurroundings {
   terminal?: () => RawTerminal;
 }
 
+/** The files of this host in which a detached program's streams can be read while it runs. */
+export interface DetachedFiles {
+  stdout_file: string;
+  stderr_file: string;
+}
+
 /** A finished call with the tool's own data, or one that goes on as an operation. */
 export type CallAnswer =
   | { kind: "done"; tool: Tool; result: JsonObject; warnings: string[] }
-  | { kind: "running"; tool: Tool; op: string; progress: Progress | undefined };
+  | {
+    kind: "running";
+    tool: Tool;
+    op: string;
+    progress: Progress | undefined;
+    /** Set when it goes on in a process of its own: where its streams can be read. */
+    detached?: DetachedFiles;
+  };
 
 /** What stands in the place of a result while the work goes on. */
 export function describeRunning(
-  { op, progress }: { op: string; progress: Progress | undefined },
+  { op, progress, detached }: { op: string; progress: Progress | undefined; detached?: DetachedFiles },
 ): JsonObject {
   return {
     op,
     state: "running",
+    ...detached,
     ...(progress === undefined ? {} : { progress: withoutGaps(progress) }),
     next: `Call hv_op_wait with op "${op}"`,
   };

@@ -40,6 +40,9 @@ export async function recordOperation(
     return { kind: "done", tool, result: { ...result, recorded: false }, warnings };
   }
   if (!begun.created) return answerOfKnown(begun.operation, tool);
+  if (tool.detaches !== undefined && prepared.args[tool.detaches] === true) {
+    return await detach(session, store, call, request, op);
+  }
 
   relay.listen((progress) => {
     store.operations.progress(op, progress).catch(() => warnings.push("The progress could not be recorded"));
@@ -55,6 +58,48 @@ export async function recordOperation(
   if (result !== undefined) return { kind: "done", tool, result, warnings };
   work.catch(() => {});
   return { kind: "running", tool, op, progress: relay.latest };
+}
+
+/** Has a process of its own go on with the call; the record goes over to it. */
+async function detach(
+  session: Session,
+  store: Store,
+  call: Admitted,
+  request: CallRequest,
+  op: string,
+): Promise<CallAnswer> {
+  const { tool, prepared: { args } } = call;
+  try {
+    const { detachedFiles, handOver } = await import("./detached.ts");
+    const { timeout_s } = request;
+    const handover = { tool: tool.name, args, ...(timeout_s === undefined ? {} : { timeout_s }) };
+    await handOver(session.target, session.startFollower, op, handover);
+    return { kind: "running", tool, op, progress: undefined, detached: detachedFiles(session.state, op) };
+  } catch (thrown) {
+    const error = toHvError(thrown).withContext({ op });
+    await recordEnd(session, store, call, op, { error });
+    throw error;
+  }
+}
+
+/** Goes on with an operation that another process began: this one is its owner until it ends. */
+export async function followOperation(
+  session: Session,
+  call: Admitted,
+  op: string,
+  deadline: Deadline,
+): Promise<void> {
+  const store = await session.store();
+  await store.operations.takeOver(op);
+  const { takeHandover } = await import("./detached.ts");
+  await takeHandover(session.host, session.state, op);
+  call.relay.listen((progress) => {
+    store.operations.progress(op, progress).catch(() => {});
+  });
+  const stopLooking = watchForCancel(session, store, op, deadline);
+  const work = runRecorded(session, store, call, op).finally(stopLooking);
+  session.keepOpenFor(work, deadline);
+  await work;
 }
 
 /** Runs the handler and records how it ended; its failure carries the operation's id. */

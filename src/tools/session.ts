@@ -12,7 +12,8 @@ import type { EventQuery } from "../state/events.ts";
 import type { StateFolder } from "../state/layout.ts";
 import type { ReadOnlyStore, Store } from "../state/store.ts";
 import type { Catalogue } from "./dispatch.ts";
-import { KeeperCaller, type StartKeeper } from "./keeper_caller.ts";
+import type { StartFollower } from "./detached.ts";
+import { KeeperCaller, type KeeperTarget, type StartKeeper } from "./keeper_caller.ts";
 import type { DoorName } from "./tool.ts";
 
 /** What a session is opened with. */
@@ -28,6 +29,8 @@ export interface SessionOptions {
   openDriver?: typeof openDriver;
   /** Starts a keeper; without it none is ever called, as in tests. */
   startKeeper?: StartKeeper;
+  /** Starts a process that takes an operation over; without it no call can be detached. */
+  startFollower?: StartFollower;
 }
 
 /** Opens the store and the driver once, when first asked for, and closes them together. */
@@ -37,6 +40,9 @@ export class Session implements AsyncDisposable {
   readonly state: StateFolder;
   readonly door: DoorName;
   readonly catalogue: Catalogue;
+  /** What a process that hvlab starts for itself works on. */
+  readonly target: KeeperTarget;
+  readonly startFollower: StartFollower;
   readonly #driverName: string | undefined;
   readonly #openDriver: typeof openDriver;
   readonly #keeper: KeeperCaller | undefined;
@@ -57,8 +63,9 @@ export class Session implements AsyncDisposable {
     this.#driverName = options.driverName ?? options.config.driver ?? undefined;
     this.#openDriver = options.openDriver ?? openDriver;
     const { host, state, config, startKeeper } = options;
-    const target = { host, state, config: config.file, driverName: this.#driverName };
-    this.#keeper = startKeeper === undefined ? undefined : new KeeperCaller(target, startKeeper);
+    this.target = { host, state, config: config.file, driverName: this.#driverName };
+    this.#keeper = startKeeper === undefined ? undefined : new KeeperCaller(this.target, startKeeper);
+    this.startFollower = options.startFollower ?? noFollower;
   }
 
   /** The store, made on first use. A failure is forgotten, so that the next call tries again. */
@@ -155,4 +162,12 @@ export class Session implements AsyncDisposable {
       throw error;
     }
   }
+}
+
+function noFollower(): Promise<never> {
+  return Promise.reject(
+    new HvError("hv.unsupported", "This hvlab cannot start a process of its own for a call", {
+      hint: "Call without --detach",
+    }),
+  );
 }

@@ -131,6 +131,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   waits?: boolean;
   /** Frees something, so it runs although the store cannot be written. */
   frees?: boolean;
+  /** The switch with which a call goes on in a process of its own and answers as a running operation. */
+  detaches?: keyof S & string;
   /** Runs a guest program: its exit code is the command's, and its bytes pass through. */
   runsProgram?: boolean;
   /** The switch with which it writes its results as they come, until the caller has enough of them. */
@@ -186,6 +188,7 @@ export interface Tool {
   readonly waits: boolean;
   readonly frees: boolean;
   readonly runsProgram: boolean;
+  readonly detaches: string | undefined;
   readonly streams: string | undefined;
   readonly delegates: boolean;
   readonly fetches: string | undefined;
@@ -246,6 +249,7 @@ export function defineTool<
     waits: definition.waits ?? false,
     frees: definition.frees ?? false,
     runsProgram: definition.runsProgram ?? false,
+    detaches: definition.detaches,
     streams: definition.streams,
     delegates: definition.delegates ?? false,
     fetches: definition.fetches,

@@ -27,11 +27,12 @@ export default defineTool({
     run_as: z.optional(z.string().check(z.minLength(1))),
     shell: z.optional(z.enum(LINE_SHELLS)),
     tty: z._default(z.boolean(), false),
+    detach: z._default(z.boolean(), false),
     ...GUEST_ACCESS,
   },
   positional: ["vm"],
   rest: "argv",
-  unlisted: ["stdin", "run_as", "shell", "tty", ...ACCESS_FIELDS],
+  unlisted: ["stdin", "run_as", "shell", "tty", "detach", ...ACCESS_FIELDS],
   help: {
     argv: "What to run",
     env: "Variable of the program's environment, written NAME=VALUE",
@@ -40,6 +41,7 @@ export default defineTool({
     run_as: "The guest's user that the program runs as",
     shell: "Have this shell of the guest read the one argument as a line",
     tty: "Run on a terminal in the guest, which ours becomes",
+    detach: "Answer at once with the operation; the program goes on",
     ...ACCESS_HELP,
   },
   output: ExecResult,
@@ -47,6 +49,7 @@ export default defineTool({
   feature: "guest",
   timed: true,
   runsProgram: true,
+  detaches: "detach",
   plan: ({ argv, shell, run_as: user }, { vm }) =>
     Promise.resolve({
       summary: [
@@ -57,7 +60,7 @@ export default defineTool({
       losses: [],
       fingerprint: { id: vm.id, state: vm.state, pid: vm.pid ?? null },
     }),
-  async handle({ argv: words, env, cwd, stdin, run_as, shell, tty, ...access }, context) {
+  async handle({ argv: words, env, cwd, stdin, run_as, shell, tty, detach, ...access }, context) {
     const { host, state, door } = context;
     const argv = shell === undefined ? words : lineOf(shell, words);
     const command = {
@@ -66,7 +69,9 @@ export default defineTool({
       ...(cwd === undefined ? {} : { cwd }),
       ...(run_as === undefined ? {} : { run_as }),
     };
+    if (detach && stdin === "-") throw conflicting("--detach", "--stdin -");
     if (tty) {
+      if (detach) throw conflicting("--tty", "--detach");
       if (stdin !== undefined) throw conflicting("--tty", "--stdin");
       if (run_as !== undefined) throw conflicting("--tty", "--run-as");
       return await attachToGuest(context, access, command);

@@ -5,6 +5,7 @@
 
 import { buildBundle } from "./bundle.ts";
 import { type Counts, readCounts } from "./stages/junit.ts";
+import { runPester, SCRIPT as PESTER } from "./stages/pester.ts";
 import { ROOT, runProgram } from "./programs.ts";
 
 /** What came of a stage. */
@@ -76,7 +77,14 @@ async function findTestStages(): Promise<Stage[]> {
   }
   const rank = (name: string): number => order.includes(name) ? order.indexOf(name) : order.length;
   folders.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
-  return folders.map((name) => ({ name: `tests/${name}`, run: () => runTests(name) }));
+  const stages: Stage[] = folders.map((name) => ({ name: `tests/${name}`, run: () => runTests(name) }));
+  // Right behind the other checks of the tools: a broken operation is told in its own words first.
+  if (await isFile(PESTER)) stages.splice(2, 0, { name: "tests/hyperv_sim", run: runPester });
+  return stages;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await Deno.stat(path).catch(() => undefined))?.isFile ?? false;
 }
 
 async function holdsTests(folder: string): Promise<boolean> {

@@ -4,7 +4,7 @@ Runs the Pester tests of the simulated Hyper-V module; the last line is `pester:
 #>
 [CmdletBinding()]
 param(
-    # Only files whose name holds this text.
+    # Only files whose name holds one of these texts, divided by commas.
     [string] $Only = '',
     # A JUnit file to write.
     [string] $Report = ''
@@ -15,7 +15,8 @@ $manifest = Get-ChildItem -Path (Join-Path $packages 'pester/*/tools/Pester.psd1
 if ($manifest) { Import-Module $manifest.FullName } else { Import-Module Pester -MinimumVersion 5.5 }
 $env:PSModulePath = (Join-Path $PSScriptRoot 'modules') + [IO.Path]::PathSeparator + $env:PSModulePath
 $settings = New-PesterConfiguration
-$settings.Run.Path = @(Get-ChildItem -Path (Join-Path $PSScriptRoot "pester/*$Only*.Tests.ps1") | ForEach-Object { $_.FullName })
+$wanted = @($Only -split ',')
+$settings.Run.Path = @(Get-ChildItem -Path (Join-Path $PSScriptRoot 'pester/*.Tests.ps1') | Where-Object { $name = $_.Name; @($wanted | Where-Object { $name -like "*$_*" }).Count } | ForEach-Object { $_.FullName })
 $settings.Run.PassThru = $true
 # Without the collected facts the comparisons have no cases.
 $settings.Run.FailOnNullOrEmptyForEach = $false

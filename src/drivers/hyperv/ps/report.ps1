@@ -69,7 +69,7 @@ function Get-FirmwareFacts {
         @{ type = [string] $_.BootType; number = [int] $_.BootType; device = $(if ($_.Device) { $_.Device.GetType().FullName } else { $null }); members = [object[]] @($_.PSObject.Properties | ForEach-Object { $_.Name }) }
     })
     $protector = Hyper-V\Get-VMKeyProtector -VM $machine -ErrorAction Stop
-    @{ machine = $true; boot_order = [object[]] $order; key_protector = $(if ($null -ne $protector) { @($protector)[0].GetType().FullName } else { $null }); key_protector_length = @($protector).Count }
+    @{ machine = $true; boot_order = [object[]] $order; key_protector = $(if ($null -ne $protector) { @($protector)[0].GetType().FullName } else { $null }); key_protector_length = @($protector | ForEach-Object { $_ }).Count }
 }
 
 # What a machine that runs shows of its disk, its screen and its shutdown service.

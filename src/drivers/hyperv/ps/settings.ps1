@@ -70,7 +70,9 @@ function Set-SecureBoot($machine, [string] $wanted) {
 # A TPM needs a key protector first; one that is there stays, since it holds what the guest has sealed.
 function Set-Tpm($machine, [bool] $wanted) {
     if (-not $wanted) { return Hyper-V\Disable-VMTPM -VM $machine -ErrorAction Stop }
-    if (@(Hyper-V\Get-VMKeyProtector -VM $machine -ErrorAction Stop).Count -le 4) { Hyper-V\Set-VMKeyProtector -VM $machine -NewLocalKeyProtector -ErrorAction Stop }
+    # Without a protector there are four bytes, whether they come one by one or all at once.
+    $protector = @(Hyper-V\Get-VMKeyProtector -VM $machine -ErrorAction Stop | ForEach-Object { $_ })
+    if ($protector.Count -le 4) { Hyper-V\Set-VMKeyProtector -VM $machine -NewLocalKeyProtector -ErrorAction Stop }
     Hyper-V\Enable-VMTPM -VM $machine -ErrorAction Stop
 }
 

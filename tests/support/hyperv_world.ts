@@ -21,7 +21,9 @@ export class HyperVWorld implements AsyncDisposable {
     this.folder = folder;
     this.variables.set("HVLAB_HYPERV_SIM", folder);
     this.variables.set("HVLAB_GUEST_USER", "lab").set("HVLAB_GUEST_PASSWORD", "lab");
-    const real = openDenoHost(new Map(shell === undefined ? [] : [["pwsh", shell]]));
+    const real = openDenoHost(
+      new Map([...(shell === undefined ? [] : [["pwsh", shell] as const]), ...hidden()]),
+    );
     const { environment } = real;
     this.host = {
       ...real,
@@ -70,6 +72,13 @@ export class HyperVWorld implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Deno.remove(this.folder, { recursive: true });
   }
+}
+
+/** With HVLAB_TEST_SHELL only the PowerShell of that name is found: the others lead nowhere. */
+function hidden(): [string, string][] {
+  const only = Deno.env.get("HVLAB_TEST_SHELL");
+  if (only === undefined) return [];
+  return ["powershell.exe", "pwsh"].filter((name) => name !== only).map((name) => [name, "/nowhere"]);
 }
 
 /** Where PowerShell 7 is on this machine. */

@@ -38,6 +38,8 @@ export interface MachineOptions {
   readonly log?: readonly string[];
   /** Which symbols the kernel has; all when left out. */
   readonly symbols?: (name: string) => boolean;
+  /** How far it says that it was moved at its start. */
+  readonly moved?: bigint;
   /** Writes into the memory after all else. */
   readonly damage?: (machine: LinuxMachine) => void;
 }
@@ -93,9 +95,13 @@ const PART = { base: 0, size: 8, stride: 0x18 } as const;
 export class LinuxMachine {
   readonly #pages = new Map<number, DumpBytes>();
   readonly #mapped = new Set<bigint>();
+  /** Its symbols with their addresses. */
+  readonly symbols: [name: string, address: bigint][] = [];
+  readonly #moved: bigint;
   #nextFrame = 0x4000;
 
   constructor(options: MachineOptions = {}) {
+    this.#moved = options.moved ?? 0n;
     this.#writeSymbols(
       options.encoding ?? "percpu-absolute",
       options.orc ?? "end_bit",
@@ -119,6 +125,7 @@ export class LinuxMachine {
     return [
       "OSRELEASE=6.1.0-test",
       "BUILD-ID=00112233445566778899aabbccddeeff00112233",
+      `KERNELOFFSET=${this.#moved.toString(16)}`,
       "PAGESIZE=4096",
       symbol("init_top_pgt", PLACES.tables),
       symbol("_stext", PLACES.text),
@@ -255,6 +262,7 @@ export class LinuxMachine {
     all.push(["__stop_BTF", PLACES.types + BigInt(this.#types(orc).length)]);
     all.push(["__stop_orc_unwind_ip", PLACES.orcAddresses + 4n * BigInt(ROWS.length)]);
     const named = all.filter(([name]) => has(name));
+    this.symbols.push(...named);
     const names = named.map(([name]) => {
       const text = `T${name}`;
       return joinBytes(Uint8Array.of(text.length), new TextEncoder().encode(text));

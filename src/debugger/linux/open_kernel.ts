@@ -6,9 +6,13 @@ import { LinuxKernel } from "../../dump/linux/kernel/kernel.ts";
 import { badDump } from "../../dump/reasons.ts";
 import { sniffDump } from "../../dump/sniff.ts";
 import { openPageCodecs } from "../../host/page_codecs.ts";
+import type { GivenSymbols } from "./symbol_file.ts";
 
-/** Opens a core in any of its containers. Fails with `hv.bad_dump`, `unsupported_kind` for what is no Linux core. */
-export async function openLinuxKernel(source: ByteSource): Promise<LinuxKernel> {
+/** Opens a core in any of its containers; `given` reads symbols that the user has. Fails with `hv.bad_dump`, `unsupported_kind` for what is no Linux core. */
+export async function openLinuxKernel(
+  source: ByteSource,
+  given: GivenSymbols | null = null,
+): Promise<LinuxKernel> {
   const format = sniffDump(new ByteReader(source));
   if (!isLinuxFormat(format)) {
     throw badDump(
@@ -18,7 +22,7 @@ export async function openLinuxKernel(source: ByteSource): Promise<LinuxKernel> 
       "Give the core of a Linux machine; `hvlab dump triage` reads other dumps and console text",
     );
   }
-  return new LinuxKernel(openLinuxCore(source, format, await codecsFor(format)));
+  return new LinuxKernel(openLinuxCore(source, format, await codecsFor(format)), given);
 }
 
 /** Only packed pages need the module behind the unpackers. */

@@ -33,7 +33,7 @@ export async function triageDumpFile(
   clock: Clock,
   options: TriageOptions,
 ): Promise<DumpTriage> {
-  const { path, full, signal } = options;
+  const { path, full, symbols, signal } = options;
   let inspection: DumpInspection;
   try {
     ({ inspection } = await inspectDumpFile(files, clock, path, signal));
@@ -45,7 +45,7 @@ export async function triageDumpFile(
   if (!LINUX_CORE.test(inspection.dump_kind)) return await triageWindows(files, options, inspection);
   const { triageLinuxCore } = await import("../linux/triage_core.ts");
   using file = files.open(path);
-  return await triageLinuxCore(file, inspection, full);
+  return await triageLinuxCore(files, file, inspection, { full, symbols });
 }
 
 /** Null when the file holds no text. */

@@ -1,6 +1,6 @@
 /** Which function an address of code belongs to: the kernel's own or a module's. */
 
-import type { Kallsyms } from "./kallsyms.ts";
+import type { KernelSymbols } from "./symbol_table.ts";
 import type { AddressRange, KernelModule } from "./modules.ts";
 
 /** How the kernel's own image is called beside its modules. */
@@ -29,11 +29,11 @@ const NOWHERE: LinuxPlace = { module: null, symbol: null, base: null };
 export class CodeMap {
   /** From the kernel's first to its last code. */
   readonly image: AddressRange;
-  readonly #symbols: Kallsyms;
+  readonly #symbols: KernelSymbols;
   readonly #modules: readonly KernelModule[];
   readonly #code: readonly AddressRange[];
 
-  constructor(symbols: Kallsyms, modules: readonly KernelModule[]) {
+  constructor(symbols: KernelSymbols, modules: readonly KernelModule[]) {
     this.#symbols = symbols;
     this.#modules = modules;
     this.#code = [["_stext", "_etext"], ["_sinittext", "_einittext"]].flatMap(([first = "", last = ""]) => {

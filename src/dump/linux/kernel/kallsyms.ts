@@ -4,15 +4,8 @@ import { badDump } from "../../reasons.ts";
 import { type KallsymsTables, searchTables, statedTables } from "./kallsyms_tables.ts";
 import type { KernelMemory } from "./kernel_memory.ts";
 import { readSymbolNames, type SymbolNames } from "./symbol_names.ts";
+import type { KernelSymbol, KernelSymbols } from "./symbol_table.ts";
 import type { Vmcoreinfo } from "./vmcoreinfo.ts";
-
-/** Where an address lies among the symbols. */
-export interface KernelSymbol {
-  readonly name: string;
-  readonly start: bigint;
-  /** Up to the next symbol; null behind the last one. */
-  readonly size: number | null;
-}
 
 /** How the table of addresses is written; the one under which `_stext` is where it must be holds. */
 export type AddressEncoding =
@@ -28,7 +21,7 @@ const MOST_SYMBOLS = 2_000_000;
 const ANCHOR = "_stext";
 
 /** All symbols. Addresses are kept as signed numbers, which hold both the image's and those of per-CPU data. */
-export class Kallsyms {
+export class Kallsyms implements KernelSymbols {
   readonly foundBy: KallsymsTables["foundBy"];
   readonly encoding: AddressEncoding;
   readonly #names: SymbolNames;
@@ -51,7 +44,6 @@ export class Kallsyms {
     return this.#names.count;
   }
 
-  /** Address of the first symbol of that name; null when there is none. */
   addressOf(name: string): bigint | null {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
@@ -62,7 +54,6 @@ export class Kallsyms {
     return address;
   }
 
-  /** The last symbol at or below an address, of several at one place the first; null below all. */
   at(address: bigint): KernelSymbol | null {
     const wanted = Number(BigInt.asIntN(64, address));
     const known = this.#located.get(wanted);

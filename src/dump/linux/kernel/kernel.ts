@@ -18,6 +18,7 @@ import type { KernelLog } from "./log_record.ts";
 import { lostPart } from "./lost_part.ts";
 import { type KernelModule, readModules } from "./modules.ts";
 import { type Taint, taintOfMask } from "./taint.ts";
+import type { KernelSymbols } from "./symbol_table.ts";
 import { type KernelTask, TaskReader } from "./tasks.ts";
 import { findVmcoreinfo, type Vmcoreinfo } from "./vmcoreinfo.ts";
 
@@ -38,10 +39,12 @@ export class LinuxKernel {
   readonly info: Vmcoreinfo;
   readonly memory: KernelMemory;
   readonly #warnings: DumpWarning[] = [];
+  readonly #given: ((info: Vmcoreinfo) => KernelSymbols) | null;
 
-  /** Fails with `hv.bad_dump` (`vmcoreinfo`) when not even the way into the memory is there. */
-  constructor(core: LinuxCore) {
+  /** `given` reads symbols that the user has, for a kernel whose own are lost. Fails with `hv.bad_dump` (`vmcoreinfo`) when not even the way into the memory is there. */
+  constructor(core: LinuxCore, given: ((info: Vmcoreinfo) => KernelSymbols) | null = null) {
     this.core = core;
+    this.#given = given;
     this.info = findVmcoreinfo(core);
     this.memory = openKernelMemory(core, this.info);
   }
@@ -54,7 +57,15 @@ export class LinuxKernel {
   /** Null when it cannot be read; so with all parts below. */
   readonly log = once((): KernelLog | null => this.#part(() => readKernelLog(this.memory, this.info)));
 
-  readonly symbols = once((): Kallsyms | null => this.#part(() => openKallsyms(this.memory, this.info)));
+  /** The kernel's own symbols. */
+  readonly kallsyms = once((): Kallsyms | null => this.#part(() => openKallsyms(this.memory, this.info)));
+
+  /** The kernel's own symbols; those that were given when they are lost. */
+  readonly symbols = once((): KernelSymbols | null => {
+    const own = this.kallsyms();
+    const given = this.#given;
+    return own ?? (given === null ? null : this.#part(() => given(this.info)));
+  });
 
   /** Types; without them neither modules nor tasks are there, and a stack is walked through the kernel's own code only. */
   readonly types = once((): Btf | null => {

@@ -1,7 +1,7 @@
 /** How this kernel writes its ORC rows: they changed twice, and the numbers of registers once more. */
 
 import type { Btf } from "../kernel/btf.ts";
-import type { Kallsyms } from "../kernel/kallsyms.ts";
+import type { KernelSymbols } from "../kernel/symbol_table.ts";
 import type { KernelMemory } from "../kernel/kernel_memory.ts";
 import type { OrcPlace } from "../kernel/modules.ts";
 
@@ -112,7 +112,7 @@ export class OrcFormat {
 export function detectOrcFormat(
   memory: KernelMemory,
   types: Btf | null,
-  symbols: Kallsyms,
+  symbols: KernelSymbols,
   release: string | null,
   table: OrcPlace | null,
 ): OrcFormat {
@@ -132,7 +132,7 @@ function shapeOfRelease(release: string): Shape {
   return major === 6 && minor === 3 ? "end_bit_behind_signal" : "end_bit";
 }
 
-function registersByHeader(memory: KernelMemory, symbols: Kallsyms): readonly OrcRegister[] | null {
+function registersByHeader(memory: KernelMemory, symbols: KernelSymbols): readonly OrcRegister[] | null {
   const address = symbols.addressOf("orc_header");
   const bytes = address === null ? undefined : memory.space.read(address, HEADER_BYTES);
   if (bytes === undefined) return null;

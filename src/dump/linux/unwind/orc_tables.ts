@@ -2,7 +2,7 @@
 
 import { badDump } from "../../reasons.ts";
 import type { Btf } from "../kernel/btf.ts";
-import type { Kallsyms } from "../kernel/kallsyms.ts";
+import type { KernelSymbols } from "../kernel/symbol_table.ts";
 import type { KernelMemory } from "../kernel/kernel_memory.ts";
 import type { AddressRange, KernelModule, OrcPlace } from "../kernel/modules.ts";
 import { detectOrcFormat, ORC_ROW_BYTES, type OrcFormat, type OrcRow } from "./orc_format.ts";
@@ -61,7 +61,7 @@ export class OrcTables {
 export interface OrcSources {
   /** Null for a kernel without. */
   readonly types: Btf | null;
-  readonly symbols: Kallsyms;
+  readonly symbols: KernelSymbols;
   readonly modules: readonly KernelModule[];
   readonly release: string | null;
 }
@@ -80,7 +80,7 @@ export function openOrcTables(
   return new OrcTables(memory, detectOrcFormat(memory, types, symbols, release, own), tables);
 }
 
-function kernelTable(symbols: Kallsyms): OrcPlace | null {
+function kernelTable(symbols: KernelSymbols): OrcPlace | null {
   const addresses = symbols.addressOf("__start_orc_unwind_ip");
   const end = symbols.addressOf("__stop_orc_unwind_ip");
   const rows = symbols.addressOf("__start_orc_unwind");

@@ -98,8 +98,8 @@ for (const { file, expect } of linuxSamples("cores")) {
     assert.equal(kernel.taint()?.letters, expect["taint"]);
     assert.equal(kernel.panicProcessor(), expect["panic_cpu"]);
     assert.equal(kernel.symbols()?.count, expect["symbols"]);
-    assert.equal(kernel.symbols()?.encoding, expect["kallsyms_encoding"]);
-    assert.equal(kernel.symbols()?.foundBy, expect["kallsyms"]);
+    assert.equal(kernel.kallsyms()?.encoding, expect["kallsyms_encoding"]);
+    assert.equal(kernel.kallsyms()?.foundBy, expect["kallsyms"]);
     assert.equal(kernel.info.foundBy, expect["vmcoreinfo"]);
     assert.equal(kernel.info.kernelOffset, BigInt(asText(expect["kaslr"])));
 

@@ -3,13 +3,17 @@
 import assert from "node:assert/strict";
 import { deflateSync, zstdCompressSync } from "node:zlib";
 import { openLinuxKernel } from "../../../../src/debugger/linux/open_kernel.ts";
+import { symbolsAt } from "../../../../src/debugger/linux/symbol_file.ts";
 import { MemorySource } from "../../../../src/dump/bytes.ts";
 import type { LinuxKernel } from "../../../../src/dump/linux/kernel/kernel.ts";
 import { dmesgLines } from "../../../../src/dump/linux/kernel/log_record.ts";
+import { readVmlinux, SymbolTable } from "../../../../src/dump/linux/kernel/symbol_table.ts";
 import { parseConsole } from "../../../../src/dump/linux/console/parse.ts";
 import { findCrashStack, nameFrames } from "../../../../src/dump/linux/triage/crash_stack.ts";
 import { elfCoreOf, flattenedOf, kdumpOf, type PackedPage } from "../../../support/linux_core_writer.ts";
 import { type Encoding, LinuxMachine, type OrcForm, PLACES } from "../../../support/linux_machine.ts";
+import { DumpBytes } from "../../../support/dump_writer.ts";
+import { MemoryFiles } from "../../../support/memory_files.ts";
 import { assertDumpRefused } from "../../../support/refused.ts";
 import { literalSnappy, lzoOf } from "../../../support/page_packers.ts";
 
@@ -66,7 +70,7 @@ const FORMS: readonly OrcForm[] = ["end_bit", "end_bit_behind_signal", "end_type
 for (const encoding of ENCODINGS) {
   Deno.test(`symbols whose addresses are ${encoding}`, async () => {
     const kernel = await open(elfCoreOf(new LinuxMachine({ encoding })));
-    assert.equal(kernel.symbols()?.encoding, encoding);
+    assert.equal(kernel.kallsyms()?.encoding, encoding);
     assertMachine(kernel);
   });
 }
@@ -166,4 +170,57 @@ Deno.test("a kernel without types gives its log and the stack of the crash up to
   assert.deepEqual(kernel.warnings.map(({ reason }) => reason), ["btf"]);
   const inModule = await open(elfCoreOf(new LinuxMachine({ symbols: (name) => name !== "__start_BTF" })));
   assert.equal(inModule.walk(inModule.processors()[0]?.saved.context ?? assert.fail()).end, "no_module");
+});
+
+/** The machine with its own symbols lost, and a System.map for a kernel that was moved by 16 MiB. */
+function withMap(moved: bigint): { machine: LinuxMachine; map: string } {
+  const machine = new LinuxMachine({ damage: (each) => each.put(PLACES.names, Uint8Array.of(0)), moved });
+  const map = machine.symbols.map(([name, address]) =>
+    `${(address - moved).toString(16).padStart(16, "0")} T ${name}`
+  ).join("\n");
+  return { machine, map };
+}
+
+Deno.test("a System.map stands in for symbols that are lost", async () => {
+  const { machine, map } = withMap(0x100_0000n);
+  const files = new MemoryFiles({ "/maps/System.map-6.1.0-test": { bytes: new TextEncoder().encode(map) } });
+  for (const path of ["/maps/System.map-6.1.0-test", "/maps"]) {
+    const kernel = await openLinuxKernel(new MemorySource(elfCoreOf(machine)), await symbolsAt(files, path));
+    const walk = kernel.walk(kernel.processors()[0]?.saved.context ?? assert.fail());
+    assert.deepEqual(nameFrames(kernel, walk).map(({ place }) => place.symbol?.name).slice(0, 4), [
+      "panic",
+      "oops_end",
+      "asm_exc_page_fault",
+      "mymod_fault",
+    ]);
+    assert.deepEqual(kernel.warnings.map(({ reason }) => reason), ["kallsyms"]);
+  }
+});
+
+Deno.test("a System.map of another kernel is not used", async () => {
+  const { machine, map } = withMap(0x100_0000n);
+  const wrong = map.replace(/^[0-9a-f]{16} T _stext$/m, "ffffffff81000000 T _stext");
+  const files = new MemoryFiles({ "/map": { bytes: new TextEncoder().encode(wrong) } });
+  const kernel = await openLinuxKernel(new MemorySource(elfCoreOf(machine)), await symbolsAt(files, "/map"));
+  assert.equal(kernel.symbols(), null);
+  assert.deepEqual(kernel.warnings.map(({ reason }) => reason), ["kallsyms", "kallsyms"]);
+});
+
+Deno.test("the symbol table of a vmlinux", () => {
+  const strings = "\0_stext\0victim\0file.c\0";
+  const table = new DumpBytes(96).u32(24, 1).u64(32, 0xFFFF_FFFF_8100_0000n)
+    .u32(48, 8).u64(56, 0xFFFF_FFFF_8100_0100n).u32(72, 15).u8(76, 4).u64(80, 0x1234n);
+  const file = new DumpBytes(64 + 3 * 64 + 96 + strings.length).text(0, "\x7FELF\x02\x01\x01")
+    .u64(0x28, 64n).u16(0x3C, 3)
+    .u32(128 + 4, 2).u64(128 + 0x18, 256n, 96n).u32(128 + 0x28, 2)
+    .u32(192 + 4, 3).u64(192 + 0x18, 352n, BigInt(strings.length)).text(352, strings);
+  file.bytes.set(table.bytes, 256);
+  const symbols = new SymbolTable(readVmlinux(new MemorySource(file.bytes)), 0x20_0000n);
+  assert.equal(symbols.count, 2);
+  assert.equal(symbols.addressOf("victim"), 0xFFFF_FFFF_8120_0100n);
+  assert.deepEqual(symbols.at(0xFFFF_FFFF_8120_0080n), {
+    name: "_stext",
+    start: 0xFFFF_FFFF_8120_0000n,
+    size: 0x100,
+  });
 });

@@ -49,3 +49,12 @@ export const GuestCredential = z.object({
   forgotten: z.optional(z.boolean()),
 });
 export type GuestCredential = z.infer<typeof GuestCredential>;
+
+/** A guest's clock after its machine stood still or was brought back. */
+export const GuestClock = z.object({
+  /** How far it was behind this host's clock, in milliseconds; negative when it was ahead. */
+  skew_ms: z.int(),
+  /** Whether it shows the host's time now. */
+  set: z.boolean(),
+});
+export type GuestClock = z.infer<typeof GuestClock>;

@@ -104,7 +104,7 @@ async function bringUp(
   await powerOn(context, records, from === undefined ? afterNextStart(record) : record, scope, false, from);
   if (from === undefined) return;
   await forgetSaved(context, records, id, true, scope.signal);
-  await setGuestClock(context, await records.get(id), scope.signal);
+  await setGuestClock(context, await records.get(id), scope);
 }
 
 /** Sockets of the last run lie elsewhere when it was started under another XDG_RUNTIME_DIR. */

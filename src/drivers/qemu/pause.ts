@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { PauseAbilities } from "../vm_extras.ts";
+import { setGuestClock } from "./checkpoints/clock.ts";
 import { forgetSaved } from "./checkpoints/saved.ts";
 import type { QemuContext } from "./context.ts";
 import { startVm } from "./instance.ts";
@@ -55,6 +56,7 @@ async function resumeVm(
   // A save that was broken off has left its mark; it holds no longer once the guest goes on.
   await forgetSaved(context, records, id, true, scope.signal);
   await tell(context, record, "cont", scope.signal);
+  await setGuestClock(context, record, scope);
 }
 
 async function tell(

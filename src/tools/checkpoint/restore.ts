@@ -1,4 +1,6 @@
+import * as z from "zod/mini";
 import { CheckpointRef } from "../../contract/checkpoint.ts";
+import { GuestClock } from "../../contract/guest.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
@@ -13,7 +15,8 @@ export default defineTool({
   summary: "Bring a VM back to a checkpoint; its present state is lost",
   input: { vm: VmRef, checkpoint: CheckpointRef },
   positional: ["vm", "checkpoint"],
-  output: Vm,
+  /** The VM, and how far its guest's clock was off where that could be told. */
+  output: z.extend(Vm, { guest_clock: z.optional(GuestClock) }),
   uses: ["driver", "vm"],
   feature: "checkpoints",
   timed: true,
@@ -29,7 +32,11 @@ export default defineTool({
   async handle({ checkpoint }, context) {
     const { driver, vm, signal } = context;
     const { id } = await findCheckpoint(driver, vm, checkpoint, signal);
-    await abilityOf(driver, "checkpoints").restore(vm.id, id, context);
-    return await driver.vms.get(vm.id, signal);
+    let guest_clock: GuestClock | undefined;
+    await abilityOf(driver, "checkpoints").restore(vm.id, id, {
+      ...context,
+      guestClock: (clock) => guest_clock = clock,
+    });
+    return { ...await driver.vms.get(vm.id, signal), ...(guest_clock === undefined ? {} : { guest_clock }) };
   },
 });

@@ -1,3 +1,5 @@
+import * as z from "zod/mini";
+import { GuestClock } from "../../contract/guest.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
@@ -11,13 +13,18 @@ export default defineTool({
   summary: "Let a paused or saved VM go on",
   input: { vm: VmRef },
   positional: ["vm"],
-  output: Vm,
+  /** The VM, and how far its guest's clock was off where that could be told. */
+  output: z.extend(Vm, { guest_clock: z.optional(GuestClock) }),
   uses: ["driver", "vm"],
   feature: "pause",
   timed: true,
   async handle(_, context) {
     const { driver, vm, signal } = context;
-    await abilityOf(driver, "pause").resume(vm.id, context);
-    return await driver.vms.get(vm.id, signal);
+    let guest_clock: GuestClock | undefined;
+    await abilityOf(driver, "pause").resume(vm.id, {
+      ...context,
+      guestClock: (clock) => guest_clock = clock,
+    });
+    return { ...await driver.vms.get(vm.id, signal), ...(guest_clock === undefined ? {} : { guest_clock }) };
   },
 });

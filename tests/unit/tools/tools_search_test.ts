@@ -41,7 +41,7 @@ Deno.test("a word counts where a word begins, and the tool of that very name com
   await using lab = await open();
   for (const middle of ["rphan", "eckpoint"]) assert.deepEqual(await search(lab, middle), [], middle);
   assert.equal((await search(lab, "vm_orphans"))[0], "hv_vm_orphans");
-  assert.deepEqual(await search(lab, "run"), ["hv_sandbox_run", "hv_guest_exec"]);
+  assert.deepEqual(await search(lab, "run"), ["hv_sandbox_run", "hv_guest_exec", "hv_guest_script"]);
   assert.ok((await search(lab, "runn")).includes("hv_vm_pause"));
 });
 

@@ -1,7 +1,9 @@
 /** The clock of a guest that was brought back from the past. */
 
+import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { linkFor } from "../agent.ts";
+import type { AgentAnswer } from "../agent_protocol.ts";
 import { observe } from "../observe.ts";
 import type { VmRecord } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
@@ -11,18 +13,20 @@ import { VmMonitor } from "./vm_monitor.ts";
 /** A guest that has an agent answers within this time after a restore, on a busy host too. */
 const PATIENCE_MS = 1_500;
 const NANOSECONDS = 1_000_000;
+/** What a guest that shows the right time may be off, with a busy host between the question and the answer. */
+const SAME_TIME_MS = 1_000;
 /** The label of the agent's port on QEMU's command line. */
 const AGENT_CHARDEV = "agent";
 
 /**
- * Tells the guest what time it is. A guest without an agent, or one that refuses, keeps its clock: the restore is
+ * Tells the guest what time it is, and the scope how far it was off. A guest without an agent, or one that refuses, keeps its clock: the restore is
  * good all the same. The agent sets the clock first and then the hardware's through a program that may be missing,
  * so even its refusal may come from a guest whose clock is right.
  */
 export async function setGuestClock(
   context: QemuContext,
   record: VmRecord,
-  signal: AbortSignal,
+  { signal, guestClock }: CallScope,
 ): Promise<void> {
   const { host } = context;
   const { agent, agentLock } = new RuntimeFolder(record.runtime);
@@ -40,11 +44,22 @@ export async function setGuestClock(
   const limits = { signal, patienceMs: PATIENCE_MS, limitMs: PATIENCE_MS };
   try {
     await link.connect(signal, PATIENCE_MS);
-    const time = host.clock.now() * NANOSECONDS;
-    await link.ask([{ name: "guest-set-time", arguments: { time } }], limits);
+    const now = host.clock.now();
+    const [before, _, after] = await link.ask([
+      { name: "guest-get-time" },
+      { name: "guest-set-time", arguments: { time: now * NANOSECONDS } },
+      { name: "guest-get-time" },
+    ], limits);
+    const [was, is] = [millisecondsIn(before), millisecondsIn(after)];
+    if (was === undefined || is === undefined) return;
+    guestClock?.({ skew_ms: Math.round(now - was), set: Math.abs(host.clock.now() - is) < SAME_TIME_MS });
   } catch {
     signal.throwIfAborted();
   }
+}
+
+function millisecondsIn(answer: AgentAnswer): number | undefined {
+  return answer.ok && typeof answer.value === "number" ? answer.value / NANOSECONDS : undefined;
 }
 
 /** Whether something in the guest has opened the agent's port; without that nobody need be waited for. */

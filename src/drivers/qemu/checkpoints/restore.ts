@@ -44,7 +44,7 @@ export async function restoreCheckpoint(
   scope: CallScope,
 ): Promise<void> {
   const brought = await restoreUnderLock(context, records, vm, id, scope);
-  if (brought) await setGuestClock(context, await records.get(vm), scope.signal);
+  if (brought) await setGuestClock(context, await records.get(vm), scope);
 }
 
 async function restoreUnderLock(

@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { VmEvent } from "../../src/contract/vm.ts";
+import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { waitUntil } from "../../src/flows/wait_until.ts";
 import type { Host } from "../../src/host/host.ts";
 import { runKeeper } from "../../src/keeper/run.ts";
+import type { EventQuery } from "../../src/state/events.ts";
 import { readKeeperWish, seeKeeper, wantKeeper } from "../../src/state/keeper_mark.ts";
 import { openStoreReadOnly } from "../../src/state/store.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
@@ -108,6 +110,26 @@ qemuTest("a machine's whole life stands in its history, with the reason of each 
   await wantKeeper(host, lab.state);
   assert.equal(await keeper.ended, 0, "nothing runs any more, so it ends by itself");
   assert.equal(await readKeeperWish(host, lab.state), undefined);
+});
+
+qemuTest("whoever sees that a guest has crashed finds that in its history as well", async (lab) => {
+  const { driver, scope, host, state, findings } = lab;
+  await using _keeper = await startKeeper(lab);
+  const id = await driver.sandboxes?.create(lab.sandbox(), scope) ?? "";
+  await wantKeeper(host, state);
+  await waitUntil(driver, id, "heartbeat", { signal: scope.signal, clock: host.clock, progress: () => {} });
+  await lived(lab, id, 1);
+  const list = async (query: EventQuery): Promise<VmEvent[]> => {
+    using store = await openStoreReadOnly(host, state);
+    return await store?.events.list(query) ?? [];
+  };
+  const other = openQemuDriver({ host, state, config: DEFAULT_CONFIG, findings, events: { list } });
+  await driver.nmi?.inject(id, scope);
+  await waitUntil(driver, id, "crash", { signal: scope.signal, clock: host.clock, progress: () => {} });
+  const history = await other.events?.history(id, { limit: 10 }, scope.signal);
+  assert.deepEqual(history?.map(({ event }) => event), ["started", "crashed"]);
+  await other.close();
+  await driver.vms.remove(id, scope);
 });
 
 qemuTest("a sandbox is gone when its lease is over, without any call", async (lab) => {

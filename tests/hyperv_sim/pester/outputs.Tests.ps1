@@ -122,6 +122,17 @@ Describe 'Real outputs' -Skip:(-not $hasFacts) {
         $env:HVLAB_HYPERV_SIM = $world
     }
 
+    It 'only a machine of generation 1 has a mouse that moves, and needs no driver for it' {
+        $quiet = New-World @{ host = @{ GuestOs = 'none' } }
+        $old = New-VM old -Generation 1
+        Start-VM old
+        $mouse = Get-CimInstance -Namespace root\virtualization\v2 -ClassName Msvm_Ps2Mouse -Filter "SystemName='$($old.Id)'"
+        (Invoke-CimMethod $mouse -MethodName SetRelativePosition -Arguments @{ horizontalDelta = [sbyte] 5; verticalDelta = [sbyte] -5 }).ReturnValue | Should -Be 0
+        (Invoke-CimMethod $mouse -MethodName SetButtonState -Arguments @{ buttonIndex = [uint32] 1; buttonState = $true }).ReturnValue | Should -Be 0
+        Remove-World $quiet
+        $env:HVLAB_HYPERV_SIM = $world
+    }
+
     It 'guest facts are embedded instances of the real shape' {
         Start-VM vm-a
         Wait-VM vm-a -For Heartbeat -Timeout 10

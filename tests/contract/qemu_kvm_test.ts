@@ -10,6 +10,7 @@ import { openChannel } from "../../src/flows/open_channel.ts";
 import { runInGuest } from "../../src/flows/run_in_guest.ts";
 import { waitUntil } from "../../src/flows/wait_until.ts";
 import { qemuTest } from "../support/qemu_lab.ts";
+import { IS_SOAK } from "../support/soak.ts";
 import { hasProgram } from "../support/tiny_image.ts";
 
 const DEBS = new URL("../../dist/tiny/debs/", import.meta.url).pathname;
@@ -42,6 +43,7 @@ function findKernelPackage(): string | undefined {
 
 /** Why it cannot be tried here. */
 function whyNot(): string | undefined {
+  if (!IS_SOAK) return "two levels of emulation take their time; set HVLAB_SOAK=1";
   if (Deno.build.arch !== "x86_64" || Deno.build.os !== "linux") return "this is no x86-64 Linux";
   if (findKernelPackage() === undefined) return "the tiny guest's kernel package is not in dist/tiny/debs";
   if (Deno.uid() !== 0) return "sharing /usr with a guest needs root";

@@ -41,6 +41,11 @@ export const SwitchRef = z.string().check(z.minLength(1), z.maxLength(255));
 /** The name of the switch that every provider brings, whatever it is called there. */
 export const DEFAULT_SWITCH = "default";
 
+/** A network of addresses that are nobody's else, as `192.168.77.0/24`. */
+export const NatPrefix = z.string().check(
+  z.refine(isPrefix, "a network such as 192.168.77.0/24, with a prefix of 8 to 29 bits"),
+);
+
 /** A switch as it is seen now. */
 export const Switch = z.object({
   id: z.string(),
@@ -53,6 +58,8 @@ export const Switch = z.object({
   managed: z.boolean(),
   /** Whether the host itself is on it. */
   host: z.boolean(),
+  /** The network that it leads to through the host. */
+  nat: z.optional(z.string()),
   /** The ids of the VMs that have a network card on it. */
   vms: z.array(z.string()),
 });
@@ -114,6 +121,14 @@ export function plainMac(text: string): string {
 /** Reads a {@link HostPort}. */
 export function readHostPort(text: string): number | "auto" {
   return text === "auto" ? text : Number(text);
+}
+
+function isPrefix(text: string): boolean {
+  const [address = "", length = "", ...rest] = text.split("/");
+  const bits = /^\d{1,2}$/.test(length) ? Number(length) : 0;
+  if (rest.length > 0 || !isAddress(address) || bits < 8 || bits > 29) return false;
+  const number = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  return number % 2 ** (32 - bits) === 0;
 }
 
 function isPort(text: string): boolean {

@@ -51,14 +51,16 @@ export type Feature =
   | "tpm"
   | "events"
   | "disks"
-  | "switches"
-  | "nics"
   | "dumps"
   | "console"
   | "serial"
   | "nmi"
   | "debug_stub"
   | "forwards"
+  | "switches"
+  | "switches.nat"
+  | "nics"
+  | "nics.vlan"
   | "checkpoints"
   | "checkpoints.memory";
 
@@ -201,18 +203,16 @@ export interface Driver {
   readonly checkpoints?: CheckpointAbilities;
   /** Present when `features` has `disks`. */
   readonly disks?: DiskAbilities;
+  /** Present when `features` has `switches`. */
+  readonly switches?: SwitchAbilities;
+  /** Present when `features` has `nics`. */
+  readonly nics?: NicAbilities;
   /** Present when `features` has `forwards`. */
   readonly forwards?: ForwardAbilities;
   /** Present when `features` has `pause`. */
   readonly pause?: PauseAbilities;
   /** Present when `features` has `configure`. */
   readonly configure?: ConfigureAbilities;
-  /** Present when `features` has `disks`. */
-  readonly disks?: DiskAbilities;
-  /** Present when `features` has `switches`. */
-  readonly switches?: SwitchAbilities;
-  /** Present when `features` has `nics`. */
-  readonly nics?: NicAbilities;
   /** Present when `features` has `settings`. */
   readonly settings?: SettingsAbilities;
   /** Present when `features` has `copies`. */

@@ -6,8 +6,8 @@ import type { CallScope } from "./call_scope.ts";
 /** A forward to be made. */
 export interface ForwardWish {
   guest_port: number;
-  /** An IPv4 address of this host. */
-  host_address: string;
+  /** An IPv4 address of this host; the driver's narrowest that works when left out. */
+  host_address?: string;
   host_port: number | "auto";
 }
 
@@ -38,8 +38,8 @@ export interface ForwardAbilities {
 /** Feature `switches`: what network cards of VMs are plugged into. Never a physical network. */
 export interface SwitchAbilities {
   list(signal: AbortSignal): Promise<Switch[]>;
-  /** Makes a switch and answers its id. `external` is `hv.policy_denied`, a taken name `hv.conflict`. */
-  create(wish: { name: string; type: SwitchType }, scope: CallScope): Promise<string>;
+  /** Makes a switch and answers its id; with feature `switches.nat` and `nat` one that leads out through the host. `external` is `hv.policy_denied`, a taken name `hv.conflict`. */
+  create(wish: { name: string; type: SwitchType; nat?: string }, scope: CallScope): Promise<string>;
   /** Removes a switch of ours that no network card is on; `hv.conflict` names the VMs that are. */
   remove(id: string, scope: CallScope): Promise<void>;
 }

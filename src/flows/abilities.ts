@@ -31,6 +31,8 @@ interface OptionalAbilities {
   checkpoints: CheckpointAbilities;
   disks: DiskAbilities;
   forwards: ForwardAbilities;
+  switches: SwitchAbilities;
+  nics: NicAbilities;
   pause: PauseAbilities;
   configure: ConfigureAbilities;
   settings: SettingsAbilities;
@@ -43,8 +45,6 @@ interface OptionalAbilities {
   nmi: NmiAbilities;
   debug_stub: DebugStubAbilities;
 }
-switches: SwitchAbilities;
-nics: NicAbilities;
 
 /** A driver's ability; `hv.unsupported` when it has none. */
 export function abilityOf<K extends keyof OptionalAbilities>(

@@ -16,6 +16,8 @@ import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { PowerShellDirect } from "./psdirect.ts";
+import { openForwards } from "./forwards.ts";
+import { openNics, openSwitches } from "./networks.ts";
 import { openImages } from "./images.ts";
 import { lossesOf, removeVm } from "./removal.ts";
 import { reportHost } from "./report.ts";
@@ -83,6 +85,11 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "sandboxes",
       "console",
       "nmi",
+      "switches",
+      "switches.nat",
+      "nics",
+      "nics.vlan",
+      "forwards",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -105,6 +112,9 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       rename: (id, name, scope) => renameVm(hyperv, state, id, name, scope),
     },
     settings: openSettings(hyperv),
+    switches: openSwitches(hyperv, state),
+    nics: openNics(hyperv),
+    forwards: openForwards(hyperv, state),
     adoption: openAdoption(hyperv, state),
     images: openImages(hyperv, state),
     sandboxes: {

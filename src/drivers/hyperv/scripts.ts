@@ -5,6 +5,7 @@ import checkpoints from "./ps/checkpoints.ps1" with { type: "text" };
 import consoleOperations from "./ps/console.ps1" with { type: "text" };
 import copies from "./ps/copies.ps1" with { type: "text" };
 import creation from "./ps/creation.ps1" with { type: "text" };
+import devices from "./ps/devices.ps1" with { type: "text" };
 import disks from "./ps/disks.ps1" with { type: "text" };
 import guest from "./ps/guest.ps1" with { type: "text" };
 import guestEnd from "./ps/guest_end.ps1" with { type: "text" };
@@ -12,6 +13,8 @@ import host from "./ps/host.ps1" with { type: "text" };
 import library from "./ps/library.ps1" with { type: "text" };
 import loop from "./ps/loop.ps1" with { type: "text" };
 import machines from "./ps/machines.ps1" with { type: "text" };
+import nat from "./ps/nat.ps1" with { type: "text" };
+import networks from "./ps/networks.ps1" with { type: "text" };
 import removal from "./ps/removal.ps1" with { type: "text" };
 import report from "./ps/report.ps1" with { type: "text" };
 import rights from "./ps/rights.ps1" with { type: "text" };
@@ -34,6 +37,9 @@ export const LIBRARY = [
   removal,
   disks,
   settings,
+  networks,
+  nat,
+  devices,
   checkpoints,
   consoleOperations,
   host,

@@ -32,6 +32,8 @@ import { SERIAL_LOG, startVm } from "./instance.ts";
 import { readLogTail } from "./launch_errors.ts";
 import { explainLosses } from "./lost_guest.ts";
 import { openForwards } from "./network/forwards.ts";
+import { openNics } from "./network/nics.ts";
+import { openSwitches } from "./network/switches.ts";
 import { openMemoryDumps } from "./memory_dump/abilities.ts";
 import { asVm, observe } from "./observe.ts";
 import { findOrphans } from "./orphans/find.ts";
@@ -39,8 +41,6 @@ import { removeOrphan } from "./orphans/remove.ts";
 import { openPause } from "./pause.ts";
 import { type VmRecord, VmRecords } from "./records.ts";
 import { lossesOf, removeVm } from "./removal.ts";
-import { openNics } from "./network/nics.ts";
-import { openSwitches } from "./network/switches.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { mountShares, withShares } from "./shares.ts";
@@ -185,10 +185,10 @@ export function openQemuDriver(context: QemuContext): Driver {
       "shares",
       "tpm",
       "disks",
+      "forwards",
       "switches",
       "nics",
       "vms.switches",
-      "forwards",
       ...(events === undefined ? [] : ["events" as const]),
       "dumps",
       "console",
@@ -206,11 +206,11 @@ export function openQemuDriver(context: QemuContext): Driver {
     checkpoints: openCheckpoints(context, records),
     disks: openDisks(context, records),
     forwards: openForwards(context, records),
+    switches: openSwitches(context, records),
+    nics: openNics(context, records),
     pause: openPause(context, records),
     configure: openConfigure(context, records),
     copies: openCopies(context, records),
-    switches: openSwitches(context, records),
-    nics: openNics(context, records),
     adoption: openAdoption(context, records),
     ...(events === undefined ? {} : { events }),
     dumps: openMemoryDumps(context, records),

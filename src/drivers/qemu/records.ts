@@ -67,6 +67,15 @@ const VmRecord = z.looseObject({
   }))),
   /** `false` on a VM without a network card. */
   network: z.optional(z.boolean()),
+  /** Its network cards; what `network` says when absent. */
+  nics: z.optional(z.array(z.looseObject({
+    number: z.int(),
+    mac: z.optional(z.string()),
+    /** The root port that it is plugged into. */
+    slot: z.optional(z.string()),
+    /** `default`, or the id of a switch; plugged into nothing when absent. */
+    switch: z.optional(z.string()),
+  }))),
   /** Ports of the host that lead into its guest whenever it runs. */
   forwards: z.optional(z.array(z.looseObject({
     guest_port: z.int(),
@@ -79,15 +88,6 @@ const VmRecord = z.looseObject({
   shares: z.optional(z.array(Share)),
   /** `true` on a VM with a TPM, whose state is in its folder. */
   tpm: z.optional(z.boolean()),
-  /** Its network cards; what `network` says when absent. */
-  nics: z.optional(z.array(z.looseObject({
-    number: z.int(),
-    mac: z.optional(z.string()),
-    /** The root port that it is plugged into. */
-    slot: z.optional(z.string()),
-    /** `default`, or the id of a switch; plugged into nothing when absent. */
-    switch: z.optional(z.string()),
-  }))),
   /** What `configure` changed while it ran. */
   at_next_start: z.optional(z.looseObject({
     memory_mb: z.optional(z.int().check(z.positive())),

@@ -14,19 +14,23 @@ export default defineTool({
     vm: VmRef,
     guest_port: Port,
     host_port: z._default(HostPort, "auto"),
-    host_address: z._default(HostAddress, "127.0.0.1"),
+    host_address: z.optional(HostAddress),
   },
   positional: ["vm", "guest_port"],
   help: {
     guest_port: "TCP port in the guest",
     host_port: "Port of this host, or auto for a free one",
-    host_address: "Address of this host; 0.0.0.0 lets other machines in",
+    host_address: "Address of this host, 127.0.0.1 by default; 0.0.0.0 lets other machines in",
   },
   output: Forward,
   uses: ["driver", "vm"],
   feature: "forwards",
   handle: ({ guest_port, host_port, host_address }, context) => {
-    const wish = { guest_port, host_address, host_port: readHostPort(host_port) };
+    const wish = {
+      guest_port,
+      host_port: readHostPort(host_port),
+      ...(host_address === undefined ? {} : { host_address }),
+    };
     return abilityOf(context.driver, "forwards").add(context.vm.id, wish, context);
   },
 });

@@ -93,6 +93,9 @@ function Test-Parameter([string] $command, [string] $parameter) {
     (Get-Command -Name $command -Module Hyper-V).Parameters.ContainsKey($parameter)
 }
 
+# Whether this build has a cmdlet that came later than Windows Server 2016.
+function Test-Cmdlet([string] $command) { [bool] (Get-Command -Name $command -Module Hyper-V -ErrorAction SilentlyContinue) }
+
 # True when the record says that an object is not there: gone, or hidden from this caller.
 function Test-NotFound($record) {
     $id = ([string] $record.FullyQualifiedErrorId).Split(',')[0]

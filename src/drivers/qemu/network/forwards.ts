@@ -29,6 +29,9 @@ import { reachPort } from "./reach.ts";
 /** A forward as a VM's record keeps it. */
 export type LastingForward = NonNullable<VmRecord["forwards"]>[number];
 
+/** Only programs of this host come in, unless the user says otherwise. */
+const LOOPBACK = "127.0.0.1";
+
 /** Port forwards of the QEMU driver. */
 export function openForwards(context: QemuContext, records: VmRecords): ForwardAbilities {
   return {
@@ -75,9 +78,10 @@ async function addForward(
   context: QemuContext,
   records: VmRecords,
   id: string,
-  wish: ForwardWish,
+  { host_address = LOOPBACK, ...rest }: ForwardWish,
   { signal }: CallScope,
 ): Promise<Forward> {
+  const wish = { host_address, ...rest };
   await records.get(id);
   await using _lock = await waitForVmLock(context, id, "configuring", signal);
   using _ports = await takePorts(context, signal);
@@ -107,7 +111,10 @@ async function addForward(
   return shown(id, forward, await openForwardsOf(context, record, signal));
 }
 
-function isWished(forward: LastingForward, { guest_port, host_address, host_port }: ForwardWish): boolean {
+function isWished(
+  forward: LastingForward,
+  { guest_port, host_address, host_port }: Required<ForwardWish>,
+): boolean {
   if (forward.guest_port !== guest_port || forward.host_address !== host_address) return false;
   return host_port === "auto" ? forward.auto === true : forward.host_port === host_port;
 }
@@ -116,7 +123,7 @@ function isWished(forward: LastingForward, { guest_port, host_address, host_port
 async function reserve(
   context: QemuContext,
   records: VmRecords,
-  { guest_port, host_address, host_port }: ForwardWish,
+  { guest_port, host_address, host_port }: Required<ForwardWish>,
   except: ReadonlySet<number>,
 ): Promise<LastingForward> {
   const reserved = await reservedPlaces(records);

@@ -46,7 +46,9 @@ function Remove-NetIPAddress {
     [CmdletBinding(SupportsShouldProcess = $true, ConfirmImpact = 'High')]
     param([Parameter(Position = 0)] [string[]] $IPAddress, [string[]] $InterfaceAlias)
     if (-not (Test-SimulatedAdministrator $PSCmdlet)) { return }
-    foreach ($entry in @(Get-NetIPAddress @PSBoundParameters)) {
+    $query = @{}
+    foreach ($name in 'IPAddress', 'InterfaceAlias') { if ($PSBoundParameters.ContainsKey($name)) { $query[$name] = $PSBoundParameters[$name] } }
+    foreach ($entry in @(Get-NetIPAddress @query)) {
         if ($PSCmdlet.ShouldProcess($entry.IPAddress)) { Set-Addresses @(Get-Addresses | Where-Object { $_.IPAddress -ne $entry.IPAddress }) }
     }
 }

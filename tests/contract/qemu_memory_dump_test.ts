@@ -82,11 +82,36 @@ qemuTest("a guest's memory is a core file, and the guest stands as it stood befo
   assert.equal(windows.context.reason, "no_dump_header");
   await failureOf("hv.not_found", () => dump(lab, id, `${state.root}/no such folder/x`));
   assert.equal((await driver.vms.get(id, scope.signal)).state, "paused");
+  const small = `${state.root}/small`;
+  await Deno.mkdir(small);
+  if (await mountSmall(small)) {
+    try {
+      const early = await failureOf("hv.io", () => dump(lab, id, `${small}/x`));
+      assert.ok(Number(early.context.free_bytes) < MEMORY_MB * 1024 * 1024, "too little room is seen before");
+      const full = await failureOf("hv.io", () => dump(lab, id, `${small}/x`, { sparse: true }));
+      assert.equal(full.context.reason, "disk_full");
+      assert.deepEqual([...Deno.readDirSync(small)], []);
+    } finally {
+      await new Deno.Command("umount", { args: [small] }).output();
+    }
+  }
+  assert.equal((await driver.vms.get(id, scope.signal)).state, "paused");
+
   const left = [...Deno.readDirSync(state.root)].map(({ name }) => name).filter((name) =>
     name.includes("part")
   );
   assert.deepEqual(left, [], "refused dumps leave nothing");
 });
+
+/** A file system of 1 MiB; only root may mount one. */
+async function mountSmall(folder: string): Promise<boolean> {
+  try {
+    const args = ["-t", "tmpfs", "-o", "size=1m", "none", folder];
+    return (await new Deno.Command("mount", { args, stderr: "null" }).output()).success;
+  } catch {
+    return false;
+  }
+}
 
 qemuTest("a dump that is cancelled ends at once, and the guest goes on", async (lab) => {
   const { driver, scope, state } = lab;
@@ -103,6 +128,11 @@ qemuTest("a dump that is cancelled ends at once, and the guest goes on", async (
   );
   assert.equal((await driver.vms.get(id, scope.signal)).state, "running");
   assert.deepEqual([...Deno.readDirSync(state.root)].filter(({ name }) => name.includes("left")), []);
+  // What a killed call leaves: the note, and the file that it had begun.
+  const begun = `${state.root}/.elsewhere.${id}.part`;
+  await Deno.writeTextFile(begun, "half");
+  await Deno.writeTextFile(`${state.vm(id)}/dump.txt`, begun);
   const { size_bytes } = await dump(lab, id, file, { sparse: true });
+  assert.equal(await lab.host.files.stat(begun), undefined);
   assert.ok(size_bytes > 1024 ** 3, "the next dump is whole");
 });

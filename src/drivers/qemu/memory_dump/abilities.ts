@@ -20,6 +20,9 @@ import { SparseWriter } from "./sparse_writer.ts";
 /** States in which memory is there and does not change by a load or a save that goes on. */
 const WITH_MEMORY: ReadonlySet<VmState> = new Set<VmState>(["running", "paused", "crashed", "io_error"]);
 
+/** Where a dump is at work, noted in the VM's folder: a call that was killed leaves it to the next one to tidy up. */
+const NOTE_FILE = "dump.txt";
+
 /** Opens them. Touches nothing by itself. */
 export function openMemoryDumps(context: QemuContext, records: VmRecords): MemoryDumpAbilities {
   return { dump: (id, file, options, scope) => dumpMemory(context, records, id, file, options, scope) };
@@ -41,8 +44,12 @@ async function dumpMemory(
   if (!WITH_MEMORY.has(seen.state)) throw withoutMemory(record, seen);
   await refuseTakenFile(context, file, options);
   if (!options.sparse) await requireRoom(context, record, folderOf(file), scope.signal);
-  const passing = joinPath(folderOf(file), `.${nameOf(file)}.${crypto.randomUUID().slice(0, 8)}.part`);
+  await removeBrokenOff(context, id);
+  const passing = joinPath(folderOf(file), `.${nameOf(file)}${passingEnd(id)}`);
+  const note = joinPath(context.state.vm(id), NOTE_FILE);
   await using undo = new UndoList();
+  undo.add("note", () => files.remove(note));
+  await files.writeAtomically(note, passing);
   undo.add("file", () => files.remove(passing));
   using writer = await files.create(passing);
   const target = new SparseWriter(writer, options.sparse);
@@ -53,12 +60,28 @@ async function dumpMemory(
   await refuseTakenFile(context, file, options);
   await files.rename(passing, file);
   undo.keep();
+  await files.remove(note);
   const facts = await files.stat(file);
   return {
     format: options.format,
     size_bytes: facts?.size_bytes ?? target.total,
     allocated_bytes: facts?.allocated_bytes ?? null,
   };
+}
+
+function passingEnd(id: string): string {
+  return `.${id}.part`;
+}
+
+/** Removes what an earlier dump of this VM left that was killed: only a file that bears the VM's id. */
+async function removeBrokenOff({ host, state }: QemuContext, id: string): Promise<void> {
+  const note = joinPath(state.vm(id), NOTE_FILE);
+  const passing = await host.files.readTextIfPresent(note);
+  if (passing === undefined) return;
+  if (passing.endsWith(passingEnd(id)) && (await host.files.stat(passing))?.kind === "file") {
+    await host.files.remove(passing);
+  }
+  await host.files.remove(note);
 }
 
 async function refuseTakenFile(

@@ -12,6 +12,9 @@ const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** A user's name as Linux distributions make them; nothing in it means anything to a shell. */
 const USER_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?$/;
 
+/** What Linux takes in one argument or variable, its end included (`MAX_ARG_STRLEN`). */
+const ARGUMENT_LIMIT_BYTES = 128 * 1024;
+
 /** Throws `hv.usage` for what no program could be given, or not unchanged. */
 export function checkCommand({ argv, cwd, env = {}, run_as: user }: GuestCommand): void {
   if (argv.length === 0) {
@@ -19,7 +22,10 @@ export function checkCommand({ argv, cwd, env = {}, run_as: user }: GuestCommand
       hint: "Write the program and its arguments after --",
     });
   }
-  argv.forEach((argument, index) => checkText(argument, `argument ${index}`));
+  argv.forEach((argument, index) => {
+    checkText(argument, `argument ${index}`);
+    checkLength(argument, `argument ${index}`);
+  });
   if (cwd !== undefined) checkText(cwd, "the working folder");
   if (user !== undefined) checkUserName(user);
   for (const [name, value] of Object.entries(env)) {
@@ -30,6 +36,7 @@ export function checkCommand({ argv, cwd, env = {}, run_as: user }: GuestCommand
       });
     }
     checkText(value, `the variable ${name}`);
+    checkLength(`${name}=${value}`, `the variable ${name}`);
   }
 }
 
@@ -49,6 +56,15 @@ export function checkGuestPath(path: string): void {
   throw new HvError("hv.usage", `The guest path ${JSON.stringify(path)} is not absolute`, {
     hint: "Begin it with /",
     context: { path },
+  });
+}
+
+function checkLength(text: string, what: string): void {
+  const bytes = text.length < ARGUMENT_LIMIT_BYTES / 4 ? 0 : new TextEncoder().encode(text).length;
+  if (bytes < ARGUMENT_LIMIT_BYTES) return;
+  throw new HvError("hv.usage", `Cannot hand ${what} to the guest: it has ${bytes} bytes`, {
+    hint: `Linux takes less than ${ARGUMENT_LIMIT_BYTES} in one; copy long data into a file`,
+    context: { what, found: bytes, limit: ARGUMENT_LIMIT_BYTES },
   });
 }
 

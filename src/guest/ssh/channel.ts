@@ -193,7 +193,9 @@ class SshChannel implements GuestChannel, AsyncDisposable {
     } catch (error) {
       throw await this.#endTree(program.pid, error);
     } finally {
-      await program.leave(host.clock.sleep(LEAVE_MS));
+      const left = new AbortController();
+      await program.leave(host.clock.sleep(LEAVE_MS, left.signal).catch(() => {}));
+      left.abort();
     }
   }
 

@@ -35,7 +35,7 @@ export default defineTool({
     let guest_clock: GuestClock | undefined;
     await abilityOf(driver, "checkpoints").restore(vm.id, id, {
       ...context,
-      guestClock: (clock) => guest_clock = clock,
+      guestClock: (clock) => guest_clock ??= clock,
     });
     return { ...await driver.vms.get(vm.id, signal), ...(guest_clock === undefined ? {} : { guest_clock }) };
   },

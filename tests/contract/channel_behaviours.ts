@@ -1,93 +1,33 @@
-/** The agent channel on a real guest, booted here by plain QEMU. */
+/** What a channel into a POSIX guest is promised to do, whichever it is; shown on a real guest. */
 
 import assert from "node:assert/strict";
-import { startDeadline } from "../../src/base/deadline.ts";
 import { joinPath } from "../../src/base/paths.ts";
 import type { ExecResult } from "../../src/contract/guest.ts";
-import { openAgentChannel } from "../../src/drivers/qemu/agent.ts";
 import { copyFromGuest, copyToGuest } from "../../src/flows/copy_files.ts";
-import { runInGuest } from "../../src/flows/run_in_guest.ts";
-import type { GuestChannel, GuestCommand } from "../../src/guest/channel.ts";
-import { openDenoHost } from "../../src/host/deno_host.ts";
+import { runScriptInGuest } from "../../src/flows/run_script.ts";
+import type { ByteFeed, GuestChannel, GuestCommand } from "../../src/guest/channel.ts";
 import type { Host } from "../../src/host/host.ts";
 import { failureOf } from "../support/failures.ts";
-import { findTinyImage, type PlainMachine, startPlainMachine } from "../support/plain_qemu.ts";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";
 
-const image = findTinyImage();
-const BOOT_LIMIT_MS = 60_000;
-const MIB = 1024 * 1024;
-const LONE_EXEC = new URL("../support/lone_exec.ts", import.meta.url).pathname;
-
-interface Lab {
+/** A channel, and a shorthand for running something over it. */
+export interface ChannelLab {
   host: Host;
-  machine: PlainMachine;
   channel: GuestChannel;
   run(command: GuestCommand | string, timeoutMs?: number): Promise<ExecResult>;
 }
 
-Deno.test({
-  name: "the agent channel on a real guest",
-  ignore: image === undefined,
-  fn: async (test) => {
-    await using machine = await startPlainMachine(image ?? "");
-    const host = openDenoHost();
-    const open = (own: Host): GuestChannel =>
-      openAgentChannel({
-        host: own,
-        socket: machine.agent,
-        lock: `${machine.agent}.lock`,
-        isCrashed: () => Promise.resolve(undefined),
-      });
-    const channel = open(host);
-    const run: Lab["run"] = async (command, timeoutMs = 60_000) => {
-      using limit = startDeadline(host.clock, timeoutMs);
-      const given = typeof command === "string" ? { argv: ["sh", "-c", command] } : command;
-      return await runInGuest(channel, given, { signal: limit.signal, clock: host.clock });
-    };
-    const lab: Lab = { host, machine, channel, run };
-    using boot = startDeadline(host.clock, BOOT_LIMIT_MS);
-    await channel.ping(boot.signal);
-    const handles = await countHandles(lab);
-    for (const [name, behaviour] of Object.entries(behaviours)) await test.step(name, () => behaviour(lab));
-    await test.step("no handle stays open, no file and no process stays behind", async () => {
-      assert.equal(await countHandles(lab), handles);
-      assert.equal((await run("ls -A /tmp")).stdout, "");
-      assert.equal((await run("ps -o args | grep -c '[s]leep 30[0-9]'")).stdout, "0\n");
-    });
-    await test.step("two processes at once both proceed", async () => {
-      const second = open({ ...host });
-      const signal = AbortSignal.timeout(60_000);
-      const count = async (one: GuestChannel): Promise<string> => {
-        const script = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done";
-        const command = { argv: ["sh", "-c", script] };
-        return (await runInGuest(one, command, { signal, clock: host.clock })).stdout;
-      };
-      const outputs = await Promise.all([count(channel), count(second)]);
-      assert.deepEqual(outputs, Array(2).fill("1\n2\n3\n4\n5\n6\n7\n8\n"));
-      second.close();
-    });
-    await test.step("a killed machine leaves the outcome unknown", async () => {
-      const begun = Promise.withResolvers<void>();
-      const sinks = { stdout: () => Promise.resolve(begun.resolve()), stderr: () => Promise.resolve() };
-      const command = { argv: ["sh", "-c", "echo begun; sleep 300"] };
-      const running = channel.exec(command, sinks, AbortSignal.timeout(60_000));
-      await Promise.race([begun.promise, running]);
-      machine.process.kill("SIGKILL");
-      await failureOf("hv.outcome_unknown", () => running);
-    });
-    channel.close();
-  },
-});
+const MIB = 1024 * 1024;
 
-const behaviours: Record<string, (lab: Lab) => Promise<void>> = {
-  "streams apart, and the program's own exit code": async ({ run }) => {
+/** What every channel into a POSIX guest does, by its promise. */
+export const channelBehaviours: Record<string, (lab: ChannelLab) => Promise<void>> = {
+  "streams apart, and the program's own exit code": async ({ run, channel }) => {
     const result = await run("echo out; echo err >&2; exit 7");
     assert.equal(result.exit_code, 7);
     assert.equal(result.signal, undefined);
     assert.equal(result.stdout, "out\n");
     assert.equal(result.stderr, "err\n");
-    assert.equal(result.channel, "agent");
+    assert.equal(result.channel, channel.name);
   },
 
   "a signal is no exit code": async ({ run }) => {
@@ -261,29 +201,6 @@ const behaviours: Record<string, (lab: Lab) => Promise<void>> = {
     assert.equal((await run("ls -A /tmp/small; umount /tmp/small; rmdir /tmp/small")).stdout, "");
   },
 
-  "the next call ends what a killed one left": async ({ machine, run }) => {
-    const killed = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--no-check", LONE_EXEC, machine.agent, "echo begun; sleep 307 & sleep 308"],
-      stdin: "null",
-      stdout: "piped",
-      stderr: "inherit",
-    }).spawn();
-    const reader = killed.stdout.getReader();
-    let seen = "";
-    while (seen !== "begun\n") {
-      const { value, done } = await reader.read();
-      assert.ok(!done, `the process ended after "${seen}"`);
-      seen += new TextDecoder().decode(value);
-    }
-    killed.kill("SIGKILL");
-    await killed.status;
-    await reader.cancel();
-    assert.equal((await run("ps -o args | grep -c '[s]leep 30[78]'")).stdout, "0\n");
-    const folder = machine.agent.slice(0, machine.agent.lastIndexOf("/"));
-    const traces = Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.includes(".trace-"));
-    assert.deepEqual(traces, []);
-  },
-
   "commands of one process overlap": async ({ run }) => {
     const results = await Promise.all(
       Array.from({ length: 10 }, (_, index) => run(`sleep 0.2; echo ${index}`)),
@@ -293,11 +210,90 @@ const behaviours: Record<string, (lab: Lab) => Promise<void>> = {
       Array.from({ length: 10 }, (_, index) => `${index}\n`),
     );
   },
+
+  "a program reads what is sent, to the last byte": async ({ run }) => {
+    const bytes = crypto.getRandomValues(new Uint8Array(60_001));
+    const { stdout } = await run({ argv: ["sha256sum"], stdin: feedOf(bytes) });
+    assert.equal(stdout.split(" ")[0], await sha256Of(bytes));
+    assert.equal((await run({ argv: ["wc", "-c"], stdin: feedOf(new Uint8Array()) })).stdout.trim(), "0");
+    assert.equal((await run({ argv: ["wc", "-c"] })).stdout.trim(), "0");
+  },
+
+  "a program may leave its input unread": async ({ run }) => {
+    const result = await run({
+      argv: ["head", "-c", "3"],
+      stdin: feedOf(new Uint8Array(300_000).fill(0x61)),
+    });
+    assert.deepEqual([result.exit_code, result.stdout], [0, "aaa"]);
+  },
+
+  "an input that fails ends the program": async ({ channel, run }) => {
+    const broken = (): Promise<never> => Promise.reject(new Error("the source is gone"));
+    const nothing = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
+    const command = { argv: ["sh", "-c", "cat; sleep 309"], stdin: broken };
+    await assert.rejects(channel.exec(command, nothing, AbortSignal.timeout(30_000)), {
+      message: "the source is gone",
+    });
+    assert.equal((await run("ps -o args | grep -c '[s]leep 309'")).stdout, "0\n");
+  },
+
+  "a program runs as another user, with that user's home": async ({ run }) => {
+    const script = 'id -un; echo "$USER $HOME"; exit 6';
+    const result = await run({ argv: ["sh", "-c", script, "sh", "--flag"], run_as: "nobody" });
+    assert.equal(result.exit_code, 6);
+    const [user, words = ""] = result.stdout.split("\n");
+    assert.equal(user, "nobody");
+    assert.match(words, /^nobody \//);
+    const words2 = ["", "a b", "'", "$HOME", "-x"];
+    const exact = await run({ argv: ["printf", "[%s]", ...words2], run_as: "nobody" });
+    assert.equal(exact.stdout, words2.map((word) => `[${word}]`).join(""));
+    await failureOf("hv.not_found", () => run({ argv: ["true"], run_as: "nonesuch" }));
+    await failureOf("hv.usage", () => run({ argv: ["true"], run_as: "a b" }));
+    await failureOf("hv.not_found", () => run({ argv: ["nonesuch"], run_as: "nobody" }));
+  },
+
+  "a limit ends another user's program too": async ({ run }) => {
+    const failure = await failureOf(
+      "hv.timeout",
+      () => run({ argv: ["sh", "-c", "sleep 309 & sleep 309"], run_as: "nobody" }, 1_500),
+    );
+    assert.equal(failure.context.guest_program_ended, true);
+    assert.equal((await run("ps -o args | grep -c '[s]leep 309'")).stdout, "0\n");
+  },
+
+  "a limit tells what had been written": async ({ run }) => {
+    const failure = await failureOf("hv.timeout", () => run("echo half; echo way >&2; sleep 309", 1_500));
+    assert.equal(failure.context.stdout, "half\n");
+    assert.equal(failure.context.stderr, "way\n");
+  },
+
+  "a script is gone afterwards, and its exit code is its own": async ({ channel, host, run }) => {
+    const bytes = new TextEncoder().encode('#!/bin/sh\necho "$# [$1]"; echo "$0" >&2; exit 5\n');
+    const options = { signal: AbortSignal.timeout(60_000), clock: host.clock };
+    const result = await runScriptInGuest(channel, { bytes, args: ["a 'b\n", ""] }, options);
+    assert.deepEqual([result.exit_code, result.stdout], [5, "2 [a 'b\n]\n"]);
+    await failureOf("hv.not_found", () => run({ argv: [result.stderr.trim()] }));
+    const other = await runScriptInGuest(channel, { bytes, args: [], run_as: "nobody" }, options);
+    assert.equal(other.exit_code, 5);
+    assert.equal((await run("ls -A /tmp")).stdout, "");
+  },
+
+  "a file that is removed is gone, and one that is not there counts as removed": async ({ channel, run }) => {
+    const signal = AbortSignal.timeout(30_000);
+    await run("echo x >'/tmp/a file'");
+    await channel.removeFile("/tmp/a file", signal);
+    await channel.removeFile("/tmp/a file", signal);
+    assert.equal((await run("ls -A /tmp")).stdout, "");
+  },
 };
 
-async function countHandles({ run }: Lab): Promise<number> {
-  const { stdout } = await run("ls /proc/$(pidof qemu-ga)/fd | wc -l");
-  return Number(stdout);
+function feedOf(bytes: Uint8Array): ByteFeed {
+  let at = 0;
+  return () => {
+    const part = bytes.subarray(at, at + 16_384);
+    at += part.length;
+    return Promise.resolve(part.length === 0 ? null : part);
+  };
 }
 
 async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {

@@ -1,0 +1,203 @@
+/** The channels into a real guest, booted here by plain QEMU: all of them keep the same promises. */
+
+import assert from "node:assert/strict";
+import { startDeadline } from "../../src/base/deadline.ts";
+import { joinPath } from "../../src/base/paths.ts";
+import { openAgentChannel } from "../../src/drivers/qemu/agent.ts";
+import { runInGuest } from "../../src/flows/run_in_guest.ts";
+import type { GuestChannel } from "../../src/guest/channel.ts";
+import { openSshChannel, type SshAddress } from "../../src/guest/ssh/channel.ts";
+import { openDenoHost } from "../../src/host/deno_host.ts";
+import type { Host } from "../../src/host/host.ts";
+import { failureOf } from "../support/failures.ts";
+import { findTinyImage, type PlainMachine, startPlainMachine } from "../support/plain_qemu.ts";
+import { hasProgram } from "../support/tiny_image.ts";
+import { channelBehaviours, type ChannelLab } from "./channel_behaviours.ts";
+
+const image = findTinyImage();
+const BOOT_LIMIT_MS = 60_000;
+const LONE_EXEC = new URL("../support/lone_exec.ts", import.meta.url).pathname;
+/** Names that have broken other programs stand in the path of keys and sockets. */
+const ODD_FOLDER = "a,b =c%20d 'é";
+
+Deno.test({
+  name: "the agent channel on a real guest",
+  ignore: image === undefined,
+  fn: async (test) => {
+    await using machine = await startPlainMachine(image ?? "");
+    const host = openDenoHost();
+    const channel = openAgent(host, machine);
+    const lab = labOf(host, channel);
+    const { run } = lab;
+    using boot = startDeadline(host.clock, BOOT_LIMIT_MS);
+    await channel.ping(boot.signal);
+    const handles = await countHandles(lab);
+    for (const [name, behave] of Object.entries(channelBehaviours)) await test.step(name, () => behave(lab));
+    await test.step("the next call ends what a killed one left", async () => {
+      const killed = new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--no-check", LONE_EXEC, machine.agent, "echo begun; sleep 307 & sleep 308"],
+        stdin: "null",
+        stdout: "piped",
+        stderr: "inherit",
+      }).spawn();
+      const reader = killed.stdout.getReader();
+      let seen = "";
+      while (seen !== "begun\n") {
+        const { value, done } = await reader.read();
+        assert.ok(!done, `the process ended after "${seen}"`);
+        seen += new TextDecoder().decode(value);
+      }
+      killed.kill("SIGKILL");
+      await killed.status;
+      await reader.cancel();
+      assert.equal((await run("ps -o args | grep -c '[s]leep 30[78]'")).stdout, "0\n");
+      const folder = machine.agent.slice(0, machine.agent.lastIndexOf("/"));
+      const traces = Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.includes(".trace-"));
+      assert.deepEqual(traces, []);
+    });
+    await test.step("no handle stays open, no file and no process stays behind", async () => {
+      assert.equal(await countHandles(lab), handles);
+      assert.equal((await run("ls -A /tmp")).stdout, "");
+      assert.equal((await run("ps -o args | grep -c '[s]leep 30[0-9]'")).stdout, "0\n");
+    });
+    await test.step("two processes at once both proceed", async () => {
+      const second = openAgent({ ...host }, machine);
+      await showOverlap(host, channel, second);
+      second.close();
+    });
+    await test.step("a killed machine leaves the outcome unknown", () => killUnder(lab, machine));
+    channel.close();
+  },
+});
+
+Deno.test({
+  name: "the SSH channel on a real guest",
+  ignore: image === undefined || !hasProgram("ssh"),
+  fn: async (test) => {
+    await using machine = await startPlainMachine(image ?? "");
+    const host = openDenoHost();
+    const sponsor = openAgent(host, machine);
+    const address: SshAddress = {
+      host,
+      folder: joinPath(machine.folder, ODD_FOLDER, "ssh"),
+      alias: "tiny",
+      login: { user: "root" },
+      password: () => Promise.resolve(undefined),
+      sponsor,
+      reach: () =>
+        Promise.resolve({
+          address: "127.0.0.1",
+          port: machine.sshPort,
+          [Symbol.asyncDispose]: () => Promise.resolve(),
+        }),
+    };
+    await using channel = openSshChannel(address);
+    const lab = labOf(host, channel);
+    const { run } = lab;
+    using boot = startDeadline(host.clock, BOOT_LIMIT_MS);
+    await test.step("a guest that boots is waited for, and takes the key from its agent", async () => {
+      await channel.ping(boot.signal);
+      const known = await Deno.readTextFile(joinPath(address.folder, "known_hosts"));
+      assert.match(known, /^tiny ssh-ed25519 \S+$/m);
+      const { mode } = await Deno.stat(joinPath(address.folder, "id_ed25519"));
+      assert.equal((mode ?? 0) & 0o777, 0o600);
+    });
+    for (const [name, behave] of Object.entries(channelBehaviours)) await test.step(name, () => behave(lab));
+    await test.step("fifty commands at once all come back, each with its own", async () => {
+      const words = Array.from({ length: 50 }, (_, index) => String(index));
+      const results = await Promise.all(words.map((word) => run({ argv: ["echo", word] }, 120_000)));
+      assert.deepEqual(results.map(({ stdout }) => stdout), words.map((word) => `${word}\n`));
+    });
+    await test.step("a guest that has forgotten the key, and has another of its own, is introduced anew", async () => {
+      await using other = openSshChannel(address);
+      await labOf(host, sponsor).run(FORGET_ALL);
+      assert.equal((await labOf(host, other).run("echo known again")).stdout, "known again\n");
+    });
+    await test.step("without the agent another host key is another machine", async () => {
+      const { sponsor: _, ...alone } = address;
+      const pinned = joinPath(address.folder, "known_hosts");
+      const text = await Deno.readTextFile(pinned);
+      await Deno.writeTextFile(pinned, text.replace(/AAAA\S+/, WRONG_KEY));
+      await using other = openSshChannel(alone);
+      await failureOf("hv.guest_identity", () => labOf(host, other).run("true"));
+      await Deno.writeTextFile(pinned, text);
+    });
+    await test.step("a refused password is said, and no key opens in its place", async () => {
+      const login = { user: "root", password: { kind: "variable", name: "X" } } as const;
+      await using other = openSshChannel({ ...address, login, password: () => Promise.resolve("wrong one") });
+      const failure = await failureOf("hv.guest_auth", () => labOf(host, other).run("true"));
+      assert.doesNotMatch(JSON.stringify(failure.toEnvelope()), /wrong one/);
+    });
+    await test.step("nobody of that name is refused", async () => {
+      await using other = openSshChannel({ ...address, login: { user: "nonesuch" } });
+      await failureOf("hv.guest_auth", () => labOf(host, other).run("true"));
+    });
+    await test.step("no file and no process stays behind", async () => {
+      assert.equal((await run("ls -A /tmp")).stdout, "");
+      assert.equal((await run("ps -o args | grep -c '[s]leep 30[0-9]'")).stdout, "0\n");
+    });
+    await test.step("two processes at once both proceed", async () => {
+      await using second = openSshChannel({ ...address });
+      await showOverlap(host, channel, second);
+    });
+    await test.step("a killed machine leaves the outcome unknown", () => killUnder(lab, machine));
+    await test.step("a machine that is gone is not ready", async () => {
+      await failureOf("hv.guest_not_ready", () => run("true"));
+    });
+    sponsor.close();
+  },
+});
+
+/** As a restored guest has forgotten what was put into it later, and one made anew has other keys. */
+const FORGET_ALL = `
+rm -rf /root/.ssh /etc/dropbear/host_key
+for pid in $(pidof dropbear); do kill "$pid"; done
+until [ -s /etc/dropbear/host_key ] && pidof dropbear >/dev/null; do usleep 50000; done
+usleep 300000
+`;
+
+/** An ed25519 key of nobody. */
+const WRONG_KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIJg0GtB2XWzhP0AWSXcTDZP2i4dEUm1YzHrVqnv6Jm0A";
+
+function openAgent(host: Host, machine: PlainMachine): GuestChannel {
+  return openAgentChannel({
+    host,
+    socket: machine.agent,
+    lock: `${machine.agent}.lock`,
+    isCrashed: () => Promise.resolve(undefined),
+  });
+}
+
+function labOf(host: Host, channel: GuestChannel): ChannelLab {
+  return {
+    host,
+    channel,
+    async run(command, timeoutMs = 60_000) {
+      using limit = startDeadline(host.clock, timeoutMs);
+      const given = typeof command === "string" ? { argv: ["sh", "-c", command] } : command;
+      return await runInGuest(channel, given, { signal: limit.signal, clock: host.clock });
+    },
+  };
+}
+
+async function showOverlap(host: Host, one: GuestChannel, other: GuestChannel): Promise<void> {
+  const script = "for i in 1 2 3 4 5 6 7 8; do echo $i; sleep 0.1; done";
+  const count = async (channel: GuestChannel): Promise<string> =>
+    (await labOf(host, channel).run(script)).stdout;
+  assert.deepEqual(await Promise.all([count(one), count(other)]), Array(2).fill("1\n2\n3\n4\n5\n6\n7\n8\n"));
+}
+
+async function killUnder({ channel }: ChannelLab, machine: PlainMachine): Promise<void> {
+  const begun = Promise.withResolvers<void>();
+  const sinks = { stdout: () => Promise.resolve(begun.resolve()), stderr: () => Promise.resolve() };
+  const command = { argv: ["sh", "-c", "echo begun; sleep 300"] };
+  const running = channel.exec(command, sinks, AbortSignal.timeout(60_000));
+  await Promise.race([begun.promise, running]);
+  machine.process.kill("SIGKILL");
+  await failureOf("hv.outcome_unknown", () => running);
+}
+
+async function countHandles({ run }: ChannelLab): Promise<number> {
+  const { stdout } = await run("ls /proc/$(pidof qemu-ga)/fd | wc -l");
+  return Number(stdout);
+}

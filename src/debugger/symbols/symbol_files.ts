@@ -5,7 +5,7 @@ import type { CodeView, LoadedModule } from "../../dump/modules.ts";
 import { PdbFile } from "../../dump/pdb/pdb.ts";
 import { readCodeView } from "../../dump/pe/code_view.ts";
 import { openImageFile, type PeHeaders } from "../../dump/pe/headers.ts";
-import type { ImageBytes } from "../../dump/pe/image.ts";
+import type { FileImage } from "../../dump/pe/image.ts";
 import type { DumpSession } from "../../dump/session.ts";
 import { imageKey, missingFile, symbolKey } from "./keys.ts";
 import type { SymbolStores } from "./stores.ts";
@@ -13,7 +13,7 @@ import type { SymbolStores } from "./stores.ts";
 /** An image file of a store. */
 export interface StoreImage {
   readonly headers: PeHeaders;
-  readonly image: ImageBytes;
+  readonly image: FileImage;
   readonly path: string;
 }
 

@@ -1,5 +1,6 @@
 /** The headers of an image: its identity, its sections, and the tables that a stack walk and symbols need. */
 
+import { once } from "../../base/once.ts";
 import type { ByteSource } from "../bytes.ts";
 import { FileImage, type FileStretch, type ImageBytes, viewOf } from "./image.ts";
 
@@ -24,7 +25,9 @@ export interface PeHeaders {
   /** What a store files the image under, with its size; no time in modern Windows images. */
   readonly timeDateStamp: number;
   readonly sizeOfImage: number;
+  readonly checkSum: number;
   readonly headerSize: number;
+  /** Read when they are first asked for: identifying an image needs none. */
   readonly sections: readonly Section[];
   /** Table of functions (`.pdata`); null without one. */
   readonly exceptions: DataDirectory | null;
@@ -58,24 +61,25 @@ export function readPeHeaders(image: ImageBytes): PeHeaders | null {
   const magic = view.getUint16(OPTIONAL, true);
   if (view.getUint32(0, true) !== PE_MAGIC || (magic !== PE32 && magic !== PE32_PLUS)) return null;
   const directories = start + OPTIONAL + (magic === PE32 ? 0x60 : 0x70);
-  const sections = readSections(
-    image,
-    start + OPTIONAL + view.getUint16(20, true),
-    view.getUint16(6, true),
+  const sections = once(() =>
+    readSections(image, start + OPTIONAL + view.getUint16(20, true), view.getUint16(6, true))
   );
   return {
     machine: view.getUint16(4, true),
     timeDateStamp: view.getUint32(8, true),
     sizeOfImage: view.getUint32(OPTIONAL + 0x38, true),
+    checkSum: view.getUint32(OPTIONAL + 0x40, true),
     headerSize: view.getUint32(OPTIONAL + 0x3C, true),
-    sections,
+    get sections() {
+      return sections();
+    },
     exceptions: readDirectory(image, directories, EXCEPTION_DIRECTORY),
     debug: readDirectory(image, directories, DEBUG_DIRECTORY),
   };
 }
 
 /** Opens an image file; null when it is none. */
-export function openImageFile(source: ByteSource): { headers: PeHeaders; image: ImageBytes } | null {
+export function openImageFile(source: ByteSource): { headers: PeHeaders; image: FileImage } | null {
   const whole = new FileImage(source, [{ rva: 0, offset: 0, size: source.size }]);
   const headers = readPeHeaders(whole);
   if (headers === null) return null;

@@ -9,8 +9,14 @@ export interface ImageBytes {
   read(rva: number, length: number): Uint8Array | undefined;
 }
 
+/** An image whose pieces may be there in part. */
+export interface PartialImage extends ImageBytes {
+  /** As many of `length` bytes as there are from `rva` on; none when the first is missing. */
+  readUpTo(rva: number, length: number): Uint8Array;
+}
+
 /** An image where a dump has it in memory. */
-export class MemoryImage implements ImageBytes {
+export class MemoryImage implements PartialImage {
   readonly #memory: VirtualMemory;
   readonly #base: bigint;
 
@@ -22,6 +28,10 @@ export class MemoryImage implements ImageBytes {
   read(rva: number, length: number): Uint8Array | undefined {
     return this.#memory.read(this.#base + BigInt(rva), length);
   }
+
+  readUpTo(rva: number, length: number): Uint8Array {
+    return this.#memory.readUpTo(this.#base + BigInt(rva), length).bytes;
+  }
 }
 
 /** A stretch of an image file: where it is mapped and where it lies. */
@@ -31,8 +41,10 @@ export interface FileStretch {
   readonly size: number;
 }
 
+const NOTHING = new Uint8Array(0);
+
 /** An image as a file: bytes come from the section that an address is in. */
-export class FileImage implements ImageBytes {
+export class FileImage implements PartialImage {
   readonly #source: ByteSource;
   readonly #stretches: readonly FileStretch[];
 
@@ -42,10 +54,18 @@ export class FileImage implements ImageBytes {
   }
 
   read(rva: number, length: number): Uint8Array | undefined {
-    const stretch = this.#stretches.find((each) => rva >= each.rva && rva - each.rva < each.size);
-    if (stretch === undefined || length > stretch.size - (rva - stretch.rva)) return undefined;
-    const bytes = this.#source.read(stretch.offset + rva - stretch.rva, length);
+    const bytes = this.readUpTo(rva, length);
     return bytes.length === length ? bytes : undefined;
+  }
+
+  /** What the section has there and the file really holds. */
+  readUpTo(rva: number, length: number): Uint8Array {
+    const stretch = this.#stretches.find((each) => rva >= each.rva && rva - each.rva < each.size);
+    if (stretch === undefined) return NOTHING;
+    const inside = rva - stretch.rva;
+    const offset = stretch.offset + inside;
+    const there = Math.min(length, stretch.size - inside, this.#source.size - offset);
+    return there <= 0 ? NOTHING : this.#source.read(offset, there);
   }
 }
 

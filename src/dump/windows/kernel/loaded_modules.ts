@@ -1,7 +1,7 @@
 /** Drivers that are loaded, from the kernel's own list. */
 
 import { at, type Field } from "../../layout.ts";
-import { readImageIdentity } from "../../mapped_image.ts";
+import { readMappedHeaders } from "../../mapped_image.ts";
 import type { VirtualMemory } from "../../memory/virtual.ts";
 import { lastPathPart, type LoadedModule, ModuleList } from "../../modules.ts";
 import { hex, hexPointer } from "../../numbers.ts";
@@ -94,7 +94,7 @@ function readEntry(memory: VirtualMemory, address: bigint, build: number | null)
   const path = countedText(memory, view, layout.full_name.offset);
   const name = countedText(memory, view, layout.base_name.offset) ??
     (path === null ? `module at ${hexPointer(base, memory.bits)}` : lastPathPart(path));
-  const image = readImageIdentity(memory, base);
+  const image = readMappedHeaders(memory, base);
   const table = layout.exception_table === null ? 0n : pointer(layout.exception_table.offset);
   const tableSize = layout.exception_table_size === null ? 0 : number(layout.exception_table_size);
   return {

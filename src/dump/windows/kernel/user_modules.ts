@@ -1,7 +1,7 @@
 /** Images of the process that a kernel thread worked for, from the loader's list in its own memory. */
 
 import { at } from "../../layout.ts";
-import { readImageIdentity } from "../../mapped_image.ts";
+import { readMappedHeaders } from "../../mapped_image.ts";
 import type { VirtualMemory } from "../../memory/virtual.ts";
 import { lastPathPart, type LoadedModule, ModuleList } from "../../modules.ts";
 import { hex } from "../../numbers.ts";
@@ -70,7 +70,7 @@ function walk(memory: VirtualMemory, teb: bigint, width: 32 | 64): ModuleList {
     const buffer = pointer(name + BigInt(width / 8));
     const length = Math.min(memory.u16(name) ?? 0, LONGEST_NAME_BYTES);
     const path = buffer === null ? null : memory.utf16(buffer, length) || null;
-    const image = readImageIdentity(memory, base);
+    const image = readMappedHeaders(memory, base);
     modules.push({
       name: path === null ? `module at ${hex(base)}` : lastPathPart(path),
       path,

@@ -4,9 +4,9 @@
 #   sh tools/setup.sh [suites]
 #
 # Root is used for Debian packages and for a global npm package, for nothing else. What is there already stays as it is.
-# With `suites` the test suites of others (tools/suites) and the Windows Deno under Wine (dist/wine) are installed too. Results:
-# dist/tiny (the image) and, where npm's global folder is not ours, dist/deno (Deno). The log of the installers is
-# dist/setup.log.
+# With `suites` the test suites of others (tools/suites), the Windows Deno under Wine (dist/wine) and the image `debian`
+# (dist/debian) are made too. Results: dist/tiny (the image) and, where npm's global folder is not ours, dist/deno (Deno).
+# The log of the installers is dist/setup.log.
 set -eu
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd -P)
@@ -145,6 +145,13 @@ install_wine() {
         say "it cannot be set up; the tests on the Windows Deno are skipped (dist/setup.log says why)"
 }
 
+# The guest `debian`, for the tests that want systemd, OpenSSH and cloud-init.
+build_debian() {
+    say "building the image 'debian' in dist/debian (about a minute and 500 MB the first time)"
+    quietly sh "$root/tools/image-debian.sh" --only-build ||
+        say "it could not be built; the tests on it are skipped (dist/setup.log says why)"
+}
+
 fetch_modules() {
     (cd "$root" && quietly deno install --frozen) || fail "the npm packages in deno.lock could not be fetched"
 }
@@ -170,4 +177,5 @@ if [ "${1:-}" = suites ]; then
 fi
 say "building the image 'tiny' in dist/tiny (about half a minute the first time)"
 build_tiny
+[ "${1:-}" != suites ] || build_debian
 say "done"

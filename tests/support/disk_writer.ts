@@ -108,10 +108,8 @@ export function vhdxFile(
   const items: [string, Uint8Array][] = [
     ["caa16737-fa36-4d43-b3b6-33f0aa44e76b", bytesOf(8, (item) => item.setUint32(4, parent ? 2 : 0, true))],
     ["2fa54224-cd1b-4876-b211-5dbed83bf4b8", bytesOf(8, (item) => item.setBigUint64(0, size, true))],
-    ...(parent === undefined
-      ? []
-      : [["a8d35f2d-b30b-454d-abf7-d3d84834ab0c", locatorOf(parent)] as [string, Uint8Array]]),
   ];
+  if (parent !== undefined) items.push(["a8d35f2d-b30b-454d-abf7-d3d84834ab0c", locatorOf(parent)]);
   view.setUint16(metadata + 10, items.length, true);
   let offset = 65536;
   for (const [index, [guid, item]] of items.entries()) {

@@ -47,7 +47,10 @@ export function blockNode(
   };
 }
 
-/** The device that a guest sees; its serial number tells the guest's disks apart. */
+/**
+ * The device that a guest sees; its serial number tells the guest's disks apart. Without an address QEMU would put it
+ * behind one that the port has already, where no guest looks.
+ */
 export function blockDevice(key: string, bus: string): JsonObject {
-  return { driver: "virtio-blk-pci", id: deviceName(key), bus, drive: nodeName(key), serial: key };
+  return { driver: "virtio-blk-pci", id: deviceName(key), bus, addr: "0", drive: nodeName(key), serial: key };
 }

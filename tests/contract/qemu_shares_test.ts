@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { HvError } from "../../src/base/errors.ts";
+import { folderOf, nameOf } from "../../src/base/paths.ts";
 import type { Share } from "../../src/contract/share.ts";
 import { findHelpers, startHelpers } from "../../src/drivers/qemu/helpers.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
@@ -64,8 +65,16 @@ shareTest(
   "a guest reads and writes a shared folder, and cannot write one that is read-only",
   async (lab, folder) => {
     const { driver, scope } = lab;
-    const id = await driver.sandboxes?.create(lab.sandbox({ shares: both(folder) }), scope) ?? "";
+    const runtime = lab.host.environment.runtimeFolder();
+    const around: Share = { host: folderOf(runtime), guest: "/mnt/around", read_only: true };
+    const shares = [...both(folder), around];
+    const id = await driver.sandboxes?.create(lab.sandbox({ shares }), scope) ?? "";
     assert.equal(await shell(lab, id, "cat '/mnt/open place/from-host'"), "hello");
+    assert.equal(
+      await shell(lab, id, `cat '/mnt/around/${nameOf(runtime)}'/*/owner.json | grep -c ${id}`),
+      "1\n",
+      "a folder with the machine's own sockets in it can be shared read-only",
+    );
     await shell(lab, id, "echo guest >'/mnt/open place/from-guest'");
     assert.equal(await Deno.readTextFile(`${folder}/from-guest`), "guest\n");
     const words = await shell(
@@ -76,7 +85,7 @@ shareTest(
     assert.match(words, /^guest\n/);
     assert.match(words, /Read-only file system/);
     assert.ok(!existsSync(`${folder}/no`));
-    assert.deepEqual((await driver.vms.get(id, scope.signal)).shares, both(folder));
+    assert.deepEqual((await driver.vms.get(id, scope.signal)).shares, shares);
     await driver.vms.remove(id, scope);
     assert.deepEqual(await helpersOf(lab, id), []);
     assert.ok(existsSync(`${folder}/from-host`), "what was shared stays");

@@ -20,10 +20,12 @@ import type { RuntimeFolder } from "./runtime_folder.ts";
 const VIRTIOFSD_PLACES = ["/usr/lib/qemu/virtiofsd", "/usr/libexec/virtiofsd"];
 const DEVICE_OF_9P = '"virtio-9p-pci"';
 /**
- * This virtiofsd cannot refuse to write, so it gets a view of its own in which the folder is mounted read-only.
- * Arguments: the folder, then the program to go on with.
+ * This virtiofsd cannot refuse to write, so it serves a place that only it sees, at which the folder is mounted read-only.
+ * The folder itself stays as it is: its own socket and lock may lie in it. Arguments: the place, the folder, then the
+ * program to go on with.
  */
-const READ_ONLY_VIEW = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"';
+const READ_ONLY_VIEW =
+  'mkdir -p "$1" && mount --bind "$2" "$1" && mount -o remount,bind,ro "$1" && shift 2 && exec "$@"';
 
 /** What this host can share folders with. */
 export interface ShareWays {
@@ -113,16 +115,17 @@ export async function needShareWays(context: QemuContext, signal: AbortSignal): 
 }
 
 function virtiofsdHelper(path: string, share: Share, socket: string, log: string): Helper {
+  const view = `${socket}.view`;
   const args = [
     "-f",
     `--socket-path=${socket}`,
-    ...["-o", `source=${escapeSource(share.host)}`, "-o", "cache=auto"],
+    ...["-o", `source=${escapeSource(share.read_only ? view : share.host)}`, "-o", "cache=auto"],
   ];
   const isolated = ["--mount", "--propagation", "private", "--"];
-  const view = ["/bin/sh", "-c", READ_ONLY_VIEW, "hvlab", share.host, path, ...args];
+  const inView = ["/bin/sh", "-c", READ_ONLY_VIEW, "hvlab", view, share.host, path, ...args];
   return {
     purpose: `The program that shares "${share.host}" (virtiofsd)`,
-    ...(share.read_only ? { program: "unshare", args: [...isolated, ...view] } : { program: path, args }),
+    ...(share.read_only ? { program: "unshare", args: [...isolated, ...inView] } : { program: path, args }),
     socket,
     log,
   };

@@ -6,6 +6,7 @@ import type { Vm } from "../../contract/vm.ts";
 import { showAccelerator } from "./accelerators.ts";
 import { seenProcess } from "./adoption/process.ts";
 import { memoryFile } from "./checkpoints/files.ts";
+import { readBugCheck } from "./console/bug_check.ts";
 import type { QemuContext } from "./context.ts";
 import { ProcessView, type QemuProcess, startTime } from "./identity.ts";
 import { askMonitor } from "./monitors.ts";
@@ -49,7 +50,7 @@ export async function observe(
     if (seen !== undefined) {
       const pid = await pidOf(context, record, runtime, processes);
       return {
-        ...stateOf(seen.status, seen.diskFull),
+        ...stateOf(seen.status, seen),
         ...seen,
         alive: true,
         ...(pid === undefined ? {} : { pid }),
@@ -159,6 +160,8 @@ interface RunState {
   status: string;
   accelerator: string;
   diskFull: boolean;
+  /** The code of the bug check with which Windows crashed. */
+  bugCheck?: string;
 }
 
 /** Asks the monitor for the run state and what explains it. */
@@ -169,7 +172,8 @@ export async function readRunState(session: QmpSession): Promise<RunState> {
     : "without a name";
   const accelerator = isPlainObject(kvm) && kvm.enabled === true ? "kvm" : "tcg";
   const diskFull = status === "io-error" && hasFullDisk(await session.command("query-block"));
-  return { status, accelerator, diskFull };
+  const bugCheck = status === "guest-panicked" ? await readBugCheck(session) : undefined;
+  return { status, accelerator, diskFull, ...(bugCheck === undefined ? {} : { bugCheck }) };
 }
 
 function hasFullDisk(blocks: JsonValue): boolean {

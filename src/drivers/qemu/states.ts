@@ -30,9 +30,18 @@ const WITH_REASON: Readonly<Record<string, SeenState>> = {
   "watchdog": { state: "paused", reason: "The guest's watchdog has run out" },
 };
 
-/** What QEMU's `query-status` says, as one of our states. `diskFull` tells whether a write failed for lack of space. */
-export function stateOf(status: string, diskFull = false): SeenState {
+/** What explains a run state: a write that failed for lack of space, the bug check with which Windows crashed. */
+export interface Explanations {
+  diskFull?: boolean;
+  bugCheck?: string;
+}
+
+/** What QEMU's `query-status` says, as one of our states. */
+export function stateOf(status: string, { diskFull = false, bugCheck }: Explanations = {}): SeenState {
   if (status === "io-error" && diskFull) return { state: "io_error", reason: "The host's disk is full" };
+  if (status === "guest-panicked" && bugCheck !== undefined) {
+    return { state: "crashed", reason: `Windows reported the bug check ${bugCheck}` };
+  }
   const plain = PLAIN[status];
   if (plain !== undefined) return { state: plain };
   return WITH_REASON[status] ??

@@ -1,9 +1,8 @@
 /** Screen, keyboard and mouse of QEMU's machines. */
 
-import type { KeyStroke } from "../../keyboard.ts";
-import { qcodeOf } from "../../keyboard.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { ConsoleAbilities, PointerStep } from "../../console_abilities.ts";
+import { type KeyStroke, qcodeOf } from "../../keyboard.ts";
 import type { QemuContext } from "../context.ts";
 import type { VmRecords } from "../records.ts";
 import { eventsOfStep, refuseBesideScreen, requireTablet } from "./pointer.ts";

@@ -35,7 +35,7 @@ export async function askOnMachine<T extends object>(
   const record = await records.get(id);
   const answer = await askMonitor(context.host, id, new RuntimeFolder(record.runtime), async (session) => {
     const seen = await readRunState(session);
-    const { state, reason } = stateOf(seen.status, seen.diskFull);
+    const { state, reason } = stateOf(seen.status, seen);
     if (!states.includes(state)) throw wrongState(record, action, states, state, reason);
     return await work(session, record);
   }, { signal });

@@ -33,6 +33,26 @@ Deno.test("a crashed VM says why", () =>
     assert.match(reason ?? "", /kernel crashed/);
   }));
 
+Deno.test("a Windows that crashed says with which bug check, by the processor that knows", () =>
+  withQemu(async (bench) => {
+    const record = await bench.addVm();
+    const answers = {
+      "query-cpus-fast": [
+        { "cpu-index": 0, "qom-path": "/machine/unattached/device[0]" },
+        { "cpu-index": 1 },
+        {
+          "qom-path": "/machine/unattached/device[2]",
+        },
+      ],
+      // As QEMU 7.2 answers, but for the numbers.
+      "qom-get": ({ path }: { path: string }) =>
+        path.endsWith("[2]") ? { type: "hyper-v", arg1: 0x139, arg2: 3, arg3: 0, arg4: 0, arg5: 0 } : {},
+    };
+    await withMonitor(bench, { status: "guest-panicked", answers });
+    const { state, reason } = await observe(bench.context, record, bench.scope.signal);
+    assert.deepEqual([state, reason], ["crashed", "Windows reported the bug check 0x139"]);
+  }));
+
 Deno.test("a write that fails for lack of space is told as a full disk", () =>
   withQemu(async (bench) => {
     const record = await bench.addVm();

@@ -41,8 +41,11 @@ Deno.test("a panic and a failing KVM are crashes", () => {
 });
 
 Deno.test("a full host disk is named as the reason", () => {
-  assert.deepEqual(stateOf("io-error", true), { state: "io_error", reason: "The host's disk is full" });
-  assert.notEqual(stateOf("io-error", false).reason, stateOf("io-error", true).reason);
+  assert.deepEqual(stateOf("io-error", { diskFull: true }), {
+    state: "io_error",
+    reason: "The host's disk is full",
+  });
+  assert.notEqual(stateOf("io-error").reason, stateOf("io-error", { diskFull: true }).reason);
 });
 
 Deno.test("a run state of a later QEMU is unknown, with its name", () => {

@@ -14,6 +14,7 @@ import type { TemplateAbilities } from "./template_abilities.ts";
 import type { MemoryDumpAbilities } from "./memory_dump_abilities.ts";
 import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
 import type { DiskAbilities } from "./disk_abilities.ts";
+import type { DeviceAbilities, GpuAbilities, SerialPortAbilities } from "./device_abilities.ts";
 import type { ForwardAbilities, NicAbilities, SwitchAbilities } from "./network_abilities.ts";
 import type {
   ConsoleAbilities,
@@ -57,6 +58,10 @@ export type Feature =
   | "nmi"
   | "debug_stub"
   | "forwards"
+  | "devices"
+  | "serial_ports"
+  | "serial_ports.debugger"
+  | "gpus"
   | "switches"
   | "switches.nat"
   | "nics"
@@ -203,6 +208,12 @@ export interface Driver {
   readonly checkpoints?: CheckpointAbilities;
   /** Present when `features` has `disks`. */
   readonly disks?: DiskAbilities;
+  /** Present when `features` has `devices`. */
+  readonly devices?: DeviceAbilities;
+  /** Present when `features` has `serial_ports`. */
+  readonly serial_ports?: SerialPortAbilities;
+  /** Present when `features` has `gpus`. */
+  readonly gpus?: GpuAbilities;
   /** Present when `features` has `switches`. */
   readonly switches?: SwitchAbilities;
   /** Present when `features` has `nics`. */

@@ -11,6 +11,7 @@ import type {
 } from "../drivers/console_abilities.ts";
 import type { MemoryDumpAbilities } from "../drivers/memory_dump_abilities.ts";
 import type { Driver, ImageAbilities, SandboxAbilities } from "../drivers/driver.ts";
+import type { DeviceAbilities, GpuAbilities, SerialPortAbilities } from "../drivers/device_abilities.ts";
 import type { ForwardAbilities, NicAbilities, SwitchAbilities } from "../drivers/network_abilities.ts";
 import type { ImageStoreAbilities } from "../drivers/image_store_abilities.ts";
 import type { TemplateAbilities } from "../drivers/template_abilities.ts";
@@ -31,6 +32,9 @@ interface OptionalAbilities {
   checkpoints: CheckpointAbilities;
   disks: DiskAbilities;
   forwards: ForwardAbilities;
+  devices: DeviceAbilities;
+  serial_ports: SerialPortAbilities;
+  gpus: GpuAbilities;
   switches: SwitchAbilities;
   nics: NicAbilities;
   pause: PauseAbilities;

@@ -29,6 +29,7 @@ export const FAMILIES = [
   "checkpoint",
   "disk",
   "net",
+  "device",
   "image",
   "console",
   "guest",

@@ -16,6 +16,7 @@ import { makeVm } from "./making.ts";
 import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { PowerShellDirect } from "./psdirect.ts";
+import { openDevices, openGpus, openSerialPorts } from "./devices.ts";
 import { openForwards } from "./forwards.ts";
 import { openNics, openSwitches } from "./networks.ts";
 import { openImages } from "./images.ts";
@@ -90,6 +91,10 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       "nics",
       "nics.vlan",
       "forwards",
+      "devices",
+      "serial_ports",
+      "serial_ports.debugger",
+      "gpus",
       "checkpoints",
       "checkpoints.memory",
     ]),
@@ -115,6 +120,9 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     switches: openSwitches(hyperv, state),
     nics: openNics(hyperv),
     forwards: openForwards(hyperv, state),
+    devices: openDevices(hyperv),
+    serial_ports: openSerialPorts(hyperv),
+    gpus: openGpus(hyperv),
     adoption: openAdoption(hyperv, state),
     images: openImages(hyperv, state),
     sandboxes: {

@@ -94,6 +94,8 @@ function timeOf(text: string | undefined): string | undefined {
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
 }
 
+/** The mark of forwards, which has a file of its own. */
+const FORWARDS = /\s*\[hvlab-forwards;([^\]]*)\]/;
 const NEXT = /\s*\[hvlab-next;([^\]]*)\]/;
 
 /** What the VM gets at its next start; nothing when no change waits. */
@@ -117,16 +119,16 @@ export function writeNext(notes: string, change: VmChange): string {
 
 /** The user's own part of the notes. */
 export function readText(notes: string): string {
-  return notes.replace(TAG, "").replace(NEXT, "").trim();
+  return notes.replace(TAG, "").replace(NEXT, "").replace(FORWARDS, "").trim();
 }
 
 /** The notes with another text of the user's; the marks stay. */
 export function writeText(notes: string, text: string): string {
-  const marks = [TAG.exec(notes)?.[0], NEXT.exec(notes)?.[0].trim()].filter((mark) => mark !== undefined);
+  const marks = [TAG, NEXT, FORWARDS].flatMap((mark) => mark.exec(notes)?.[0].trim() ?? []);
   return [...marks, ...(text === "" ? [] : [text])].join(" ");
 }
 
 /** Whether a text could be read as one of the marks. */
 export function looksLikeMark(text: string): boolean {
-  return text.includes("[hvlab;") || text.includes("[hvlab-next;");
+  return ["[hvlab;", "[hvlab-next;", "[hvlab-forwards;"].some((mark) => text.includes(mark));
 }

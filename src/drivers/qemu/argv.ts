@@ -57,8 +57,10 @@ export interface MachinePlan {
   /** Holds the guest until it is told to go on. */
   paused?: boolean;
   boot: Boot;
-  /** The disc in its drive; without one there is no drive. */
-  iso?: string;
+  /** Its drive, and the disc in it. */
+  dvd?: { disc?: string };
+  /** The unix socket on which its second serial port listens. */
+  serialSocket?: string;
   /** UEFI in place of the BIOS. */
   uefi?: UefiFiles;
   /** Its network cards; one behind the host when left out. */
@@ -83,7 +85,10 @@ export const DISK_NODE = "disk-0";
 /** The block node of a VM's UEFI variables. */
 export const VARIABLES_NODE = "uefi-variables";
 const CODE_NODE = "uefi-code";
-const DISC_NODE = "disc-0";
+/** The block node of the disc in a VM's drive. */
+export const DISC_NODE = "disc-0";
+/** The name of a VM's drive. */
+export const DRIVE = "disc-drive-0";
 /** The name of a machine's memory. */
 const RAM = "ram";
 /** Hot-plug on q35 needs a root port that was there at the start (measured on QEMU 7.2). */
@@ -123,10 +128,11 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...(plan.confined ? ["-sandbox", CONFINEMENT] : []),
     ...monitors(plan.runtime),
     ...serialPort(plan.runtime.serial, plan.serialLog),
+    ...(plan.serialSocket === undefined ? [] : secondSerialPort(plan.serialSocket)),
     ...devices(plan.runtime),
     ...(plan.nics ?? [{ number: 0, link: { kind: "user" } }]).flatMap(nicArguments),
     ...boot(plan.boot),
-    ...(plan.iso === undefined ? [] : disc(plan.iso)),
+    ...(plan.dvd === undefined ? [] : drive(plan.dvd.disc)),
     ...(plan.shares ?? []).flatMap(share),
     ...(plan.tpm === undefined ? [] : tpm(plan.tpm)),
     ...(plan.disks ?? []).flatMap(attachedDisk),
@@ -158,7 +164,7 @@ function firmware({ code, variables, secure }: UefiFiles): string[] {
   ];
 }
 
-function fileNode(filename: string, readOnly: boolean): Record<string, unknown> {
+function fileNode(filename: string, readOnly: boolean): JsonObject {
   return { driver: "file", filename, ...(readOnly ? { "read-only": true } : {}) };
 }
 
@@ -197,6 +203,10 @@ function serialPort(path: string, log: string): string[] {
   return ["-chardev", line, "-serial", "chardev:serial-0"];
 }
 
+function secondSerialPort(path: string): string[] {
+  return ["-chardev", socket("serial-1", path), "-serial", "chardev:serial-1"];
+}
+
 function devices(runtime: MachinePlan["runtime"]): string[] {
   const spares = SPARES.map((name, index) => `pcie-root-port,id=${name},chassis=${index + 1}`);
   return [
@@ -210,6 +220,8 @@ function devices(runtime: MachinePlan["runtime"]): string[] {
     ...device(`virtserialport,bus=ports.0,chardev=data,name=${DATA_PORT}`),
     ...device("pvpanic-pci"),
     ...device("vmcoreinfo"),
+    // A new number at each start: a guest that was copied learns that it must not be what it was.
+    ...device("vmgenid,id=generation-0,guid=auto"),
     ...["-object", "rng-random,id=entropy,filename=/dev/urandom"],
     ...device("virtio-rng-pci,rng=entropy"),
   ];
@@ -252,12 +264,15 @@ function disk({ path, format }: Drive, order: string): string[] {
 }
 
 /** A disk that cannot be booted is passed over, so that a disc in the drive serves to install onto a blank one. */
-function disc(path: string): string[] {
-  const node = { "driver": "raw", "node-name": DISC_NODE, "read-only": true, "file": fileNode(path, true) };
-  return [
-    ...["-blockdev", JSON.stringify(node)],
-    ...device(`ide-cd,id=disc-drive-0,bus=ide.0,drive=${DISC_NODE},bootindex=1`),
-  ];
+function drive(path: string | undefined): string[] {
+  const disc = path === undefined ? [] : ["-blockdev", JSON.stringify(discNode(path))];
+  const holds = path === undefined ? "" : `,drive=${DISC_NODE}`;
+  return [...disc, ...device(`ide-cd,id=${DRIVE},bus=ide.0${holds},bootindex=1`)];
+}
+
+/** The block node of a disc: read as it is, whatever its name looks like. */
+export function discNode(path: string): JsonObject {
+  return { "driver": "raw", "node-name": DISC_NODE, "read-only": true, "file": fileNode(path, true) };
 }
 
 /** Each gets a port of its own, so that it can be taken out while the machine runs. */

@@ -20,7 +20,7 @@ export async function bootOf(context: QemuContext, record: VmRecord): Promise<Bo
   const kernel = await kernelOf(context, record);
   if (kernel !== undefined) return disk === undefined ? kernel : { ...kernel, disk };
   if (disk !== undefined) return { kind: "disk", ...disk };
-  if (record.image === undefined && record.iso !== undefined) return { kind: "nothing" };
+  if (record.image === undefined && hasDrive(record)) return { kind: "nothing" };
   throw new HvError("hv.io", `The disk "${path}" of "${record.name}" is missing`, {
     hint: "Restore the file, or delete the VM",
     context: { vm: record.id, path },
@@ -62,13 +62,19 @@ async function bootsDisk(
 export async function partsOf(
   context: QemuContext,
   record: VmRecord,
-): Promise<Pick<MachinePlan, "iso" | "uefi" | "nics">> {
-  const { id, iso, firmware } = record;
+): Promise<Pick<MachinePlan, "dvd" | "uefi" | "nics" | "serialSocket">> {
+  const { id, iso, firmware, serial_socket } = record;
   return {
-    ...(iso === undefined ? {} : { iso }),
+    ...(hasDrive(record) ? { dvd: iso === undefined ? {} : { disc: iso } } : {}),
+    ...(serial_socket === undefined ? {} : { serialSocket: serial_socket }),
     ...(firmware === undefined || firmware === "bios"
       ? {}
       : { uefi: await uefiFiles(context, firmware, context.state.vm(id)) }),
     nics: nicPlans(record),
   };
+}
+
+/** Whether a VM has a drive, with or without a disc in it. */
+export function hasDrive({ iso, dvd }: VmRecord): boolean {
+  return iso !== undefined || dvd === true;
 }

@@ -179,7 +179,8 @@ function refuseUnfit(spec: VmSpec, image: Image | undefined): void {
   }
 }
 
-async function findIso({ host }: QemuContext, path: string): Promise<string> {
+/** The disc's own file. Throws `hv.bad_image` for what is no plain file. */
+export async function findIso({ host }: QemuContext, path: string): Promise<string> {
   const real = await host.files.realPath(path);
   const facts = await host.files.stat(real);
   if (facts?.kind === "file") return real;

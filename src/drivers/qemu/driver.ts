@@ -31,6 +31,7 @@ import { getImage, listImages } from "./images.ts";
 import { SERIAL_LOG, startVm } from "./instance.ts";
 import { readLogTail } from "./launch_errors.ts";
 import { explainLosses } from "./lost_guest.ts";
+import { openDevices, openSerialPorts } from "./devices/abilities.ts";
 import { openForwards } from "./network/forwards.ts";
 import { openNics } from "./network/nics.ts";
 import { openSwitches } from "./network/switches.ts";
@@ -186,6 +187,8 @@ export function openQemuDriver(context: QemuContext): Driver {
       "tpm",
       "disks",
       "forwards",
+      "devices",
+      "serial_ports",
       "switches",
       "nics",
       "vms.switches",
@@ -206,6 +209,8 @@ export function openQemuDriver(context: QemuContext): Driver {
     checkpoints: openCheckpoints(context, records),
     disks: openDisks(context, records),
     forwards: openForwards(context, records),
+    devices: openDevices(context, records),
+    serial_ports: openSerialPorts(context, records),
     switches: openSwitches(context, records),
     nics: openNics(context, records),
     pause: openPause(context, records),

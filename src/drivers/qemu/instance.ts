@@ -21,6 +21,7 @@ import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts
 import type { QemuContext } from "./context.ts";
 import { drivesOf, proveBase } from "./disks/at_start.ts";
 import { endHelpers, startHelpers } from "./helpers.ts";
+import { refuseTakenSocket } from "./devices/serial_socket.ts";
 import { launch } from "./launch.ts";
 import { openForwardsAtStart } from "./network/start.ts";
 import { type Observation, observe } from "./observe.ts";
@@ -174,6 +175,7 @@ async function startUnder(
     partsOf(context, record),
     drivesOf(context, record, signal),
   ]);
+  if (record.serial_socket !== undefined) await refuseTakenSocket(host, record.serial_socket);
   // The record names the folder of the last start; another environment may give another one now.
   const runtime = RuntimeFolder.of(host, record.id);
   await using undo = new UndoList();

@@ -54,6 +54,10 @@ const VmRecord = z.looseObject({
   firmware: z.optional(Firmware),
   /** The disc in its drive; it belongs to somebody else. */
   iso: z.optional(z.string()),
+  /** `true` on a VM whose drive stays when it is empty. */
+  dvd: z.optional(z.boolean()),
+  /** The unix socket on which its second serial port listens. */
+  serial_socket: z.optional(z.string()),
   /** The disk of an image that its own disk leans on, as it was then. */
   base: z.optional(Fingerprint),
   /** Disks that were attached to it; they belong to somebody else. */
@@ -92,6 +96,7 @@ const VmRecord = z.looseObject({
   at_next_start: z.optional(z.looseObject({
     memory_mb: z.optional(z.int().check(z.positive())),
     cpus: z.optional(z.int().check(z.positive())),
+    tpm: z.optional(z.boolean()),
   })),
   /** Present on a VM that somebody else started. */
   adopted: z.optional(z.looseObject({
@@ -260,8 +265,9 @@ export function readRecord(text: string, id: string): VmRecord {
 export function afterNextStart(record: VmRecord): VmRecord {
   const { at_next_start: change, ...rest } = record;
   if (change === undefined) return record;
-  const { memory_mb = rest.memory_mb, cpus = rest.cpus } = change;
-  return { ...rest, memory_mb, cpus };
+  const { memory_mb = rest.memory_mb, cpus = rest.cpus, tpm = rest.tpm } = change;
+  const { tpm: _, ...without } = { ...rest, memory_mb, cpus };
+  return tpm === undefined ? without : { ...without, tpm };
 }
 
 export function writeRecord(record: VmRecord): string {

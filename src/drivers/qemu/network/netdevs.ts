@@ -46,7 +46,8 @@ export function nicDevice({ number, mac, slot }: NicPlan): { driver: string } & 
     id: `nic-${number}`,
     netdev: `net-${number}`,
     ...(mac === undefined ? {} : { mac }),
-    ...(slot === undefined ? {} : { bus: slot }),
+    // Without an address QEMU would put it behind a device that the port has already, where no guest looks.
+    ...(slot === undefined ? {} : { bus: slot, addr: "0" }),
     // No boot over the network: without its ROM the firmware does not try.
     romfile: "",
   };

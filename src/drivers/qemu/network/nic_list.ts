@@ -47,7 +47,8 @@ export async function listNics(
   return { nics, warnings: isSilent ? ["No guest agent answers, so no address is known"] : [] };
 }
 
-function nameOfLink(names: ReadonlyMap<string, string>, link: NicLink | undefined): string | null {
+/** The name of the switch that a link leads to; `null` for none. */
+export function nameOfLink(names: ReadonlyMap<string, string>, link: NicLink | undefined): string | null {
   if (link === undefined) return null;
   const [, name = null] = [...names].find(([id]) => isSameLink(linkOf(id), link)) ?? [];
   return name;

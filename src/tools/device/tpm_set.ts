@@ -1,0 +1,25 @@
+import { Device, Presence } from "../../contract/device.ts";
+import { VmRef } from "../../contract/names.ts";
+import { abilityOf } from "../../flows/abilities.ts";
+import { findDevice } from "../../flows/find_device.ts";
+import { defineTool } from "../tool.ts";
+
+/** Gives a VM a TPM 2.0 or takes it away. What it has kept comes back with it. */
+export default defineTool({
+  name: "tpm_set",
+  family: "device",
+  class: "M",
+  summary: "Give a VM a TPM 2.0 or take it away, at its next start",
+  input: { vm: VmRef, state: Presence },
+  positional: ["vm", "state"],
+  help: { state: "Whether the VM has one" },
+  output: Device,
+  uses: ["driver", "vm"],
+  feature: "devices",
+  async handle({ state }, context) {
+    const { driver, vm, signal } = context;
+    const devices = abilityOf(driver, "devices");
+    await devices.setTpm(vm.id, state === "on", context);
+    return findDevice(vm, await devices.list(vm.id, signal), "tpm");
+  },
+});

@@ -2,6 +2,7 @@
 
 import { buildBundle } from "../bundle.ts";
 import { measureDumps } from "./dumps.ts";
+import { measureHyperV } from "./hyperv.ts";
 import { measureConsole } from "./console.ts";
 import { measureLinuxDumps } from "./linux_dumps.ts";
 import { measureList } from "./list.ts";
@@ -21,6 +22,7 @@ const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[
   { name: "tokens", title: "Tool list over MCP, tokens (o200k)", measure: measureTokens },
   { name: "sandbox", title: "Sandbox, image to first guest answer, milliseconds", measure: measureSandbox },
   { name: "list", title: "A list of VMs, milliseconds", measure: measureList },
+  { name: "hyperv", title: "Hyper-V through the sidecar, milliseconds", measure: measureHyperV },
   { name: "console", title: "Consoles, milliseconds", measure: measureConsole },
   { name: "monitor", title: "A monitor's round trip, microseconds", measure: measureMonitor },
   { name: "clones", title: "Clones of a warm template, milliseconds", measure: measureWarmClone },

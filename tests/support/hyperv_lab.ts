@@ -33,6 +33,7 @@ export function faultTest(
     }
     await using world = await HyperVWorld.open(settings);
     await inside({ world }, work, true);
+    await refuseLeftProcesses(world);
   });
 }
 
@@ -43,11 +44,16 @@ export function endSharedHost(): void {
     const { world, driver } = shared;
     shared = undefined;
     await driver?.close();
-    for (const pid of await world.sidecars()) {
-      assert.equal(await world.host.processes.describe(pid), undefined);
-    }
+    await refuseLeftProcesses(world);
     await world[Symbol.asyncDispose]();
   });
+}
+
+/** Nothing that has worked on a host outlives its test. */
+async function refuseLeftProcesses(world: HyperVWorld): Promise<void> {
+  for (const pid of await world.sidecars()) {
+    assert.equal(await world.host.processes.describe(pid), undefined);
+  }
 }
 
 function register(promise: string, isAlone: boolean, fn: () => Promise<void>): void {

@@ -42,7 +42,20 @@ export function fileFailure(error: unknown, action: string, path: string): HvErr
       cause: error,
     });
   }
+  if (isReadOnlyDisk(error)) {
+    return new HvError("hv.io", `Cannot ${action} "${path}": the disk is read-only`, {
+      hint: "Make it writable again, or choose another path; what runs can still be stopped",
+      context: { ...context, reason: "disk_read_only" },
+      cause: error,
+    });
+  }
   return new HvError("hv.io", `Cannot ${action} "${path}": ${text}`, { context, cause: error });
+}
+
+/** Whether a failure says that nothing can be written to a disk any more. */
+export function isReadOnlyDisk(error: unknown): boolean {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.includes("os error 30") || text.startsWith("EROFS");
 }
 
 /** The failure of starting a program: missing, or refused by the run list or by the system. */

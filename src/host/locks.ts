@@ -2,7 +2,7 @@
 
 import { folderOf } from "../base/paths.ts";
 import type { Clock } from "../base/clock.ts";
-import { fileFailure } from "./failures.ts";
+import { fileFailure, isReadOnlyDisk } from "./failures.ts";
 
 /** A held lock; `using` gives it back. */
 export interface Lock extends Disposable {
@@ -56,7 +56,7 @@ export class FileLocks implements Locks {
   ): Promise<Lock | undefined> {
     try {
       if (!folderMustExist) await Deno.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
-      const file = await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
+      const file = await openLockFile(path);
       if (await file.tryLock(exclusive)) return heldLock(file);
       file.close();
       return undefined;
@@ -76,6 +76,16 @@ export class FileLocks implements Locks {
       if (lock !== undefined) return lock;
       await this.#clock.sleep(LOOK_AGAIN_MS, signal);
     }
+  }
+}
+
+/** The kernel's lock needs no right to write: on a disk that became read-only what frees something still works. */
+async function openLockFile(path: string): Promise<Deno.FsFile> {
+  try {
+    return await Deno.open(path, { create: true, read: true, write: true, mode: 0o600 });
+  } catch (error) {
+    if (!isReadOnlyDisk(error)) throw error;
+    return await Deno.open(path, { read: true }).catch(() => Promise.reject(error));
   }
 }
 

@@ -88,10 +88,13 @@ export function markerOf(run: string, index: number): string {
   return `hvlab-${run}-${index}`;
 }
 
-/** The command file: each command on its own line between markers, then the end. */
+/**
+ * The command file: each command on its own line between markers, then the end. Its first command takes the shell away
+ * for good: a wrapper may have lost the option that does.
+ */
 export function scriptOf(commands: readonly string[], run: string): string {
   const lines = commands.flatMap((command, index) => [`.echo ${markerOf(run, index)}`, command]);
-  return [".lines -e", ...lines, `.echo ${markerOf(run, commands.length)}`, "q", ""].join("\r\n");
+  return [".noshell", ".lines -e", ...lines, `.echo ${markerOf(run, commands.length)}`, "q", ""].join("\r\n");
 }
 
 /** A command with what the debugger printed for it. */

@@ -79,7 +79,7 @@ Deno.test("what only reads is allowed, and whatever could do more is not", () =>
 Deno.test("a script is cut into its commands again, wherever the text ends", () => {
   const commands = ["lm", "k"];
   assert.deepEqual(scriptOf(commands, "w").split("\r\n"), [
-    ...[".lines -e", `.echo ${markerOf("w", 0)}`, "lm", `.echo ${markerOf("w", 1)}`, "k"],
+    ...[".noshell", ".lines -e", `.echo ${markerOf("w", 0)}`, "lm", `.echo ${markerOf("w", 1)}`, "k"],
     ...[`.echo ${markerOf("w", 2)}`, "q", ""],
   ]);
   const text = [

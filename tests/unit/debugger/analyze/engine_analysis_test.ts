@@ -65,6 +65,9 @@ Deno.test({
       assert.match(asked.commands?.[0]?.text ?? "", /^start.*\nfffff800`20000000 fffff800`20005000 {3}evil /);
       assert.match(asked.commands?.[1]?.text ?? "", /nt!KiPageFault\+0x54$/);
       assert.equal(asked.native, undefined);
+      const shell = await analyze(folder, samplePath(SYNTHETIC), { commands: [".shell echo ran", "k 1"] });
+      assert.match(shell.commands?.[0]?.text ?? "", /disabled/i);
+      assert.equal(shell.complete, true);
     });
   },
 });

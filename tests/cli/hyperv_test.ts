@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { folderOf } from "../../src/base/paths.ts";
+import { Vm } from "../../src/contract/vm.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import { findShell, HyperVWorld, NO_SIMULATION } from "../support/hyperv_world.ts";
 import { hvlabCommand, hvlabEnvironment, runHvlab } from "../support/program.ts";
@@ -67,7 +68,7 @@ commandTest("a VM's life, from the command line", async ({ run }) => {
     }
   }
   const refused = await run("vm", "create", "a", "--image", "tiny");
-  assert.deepEqual([refused.code, refused.answer.code], [7, "hv.unsupported"]);
+  assert.deepEqual([refused.code, refused.answer.code], [3, "hv.not_found"]);
 });
 
 commandTest("PowerShell gets objects", async ({ run, env, home }) => {
@@ -75,7 +76,7 @@ commandTest("PowerShell gets objects", async ({ run, env, home }) => {
   const { program, args } = hvlabCommand(["--driver", "hyperv", "vm", "list", "--json"]);
   const script =
     "$words = @(ConvertFrom-Json $env:HVLAB_WORDS); (& $words[0] $words[1..($words.Count - 1)] | ConvertFrom-Json).vms | " +
-    "ForEach-Object { '{0}|{1}|{2}' -f $_.name, $_.state, $_.memory_mb.GetType().Name }";
+    "ForEach-Object { '{0}|{1}|{2}|{3}' -f $_.name, $_.state, $_.memory_mb.GetType().Name, ($_.PSObject.Properties.Name -join ' ') }";
   const words = JSON.stringify([program, ...args]);
   const { stdout, stderr } = await new Deno.Command(findShell() ?? "", {
     args: ["-NoProfile", "-NonInteractive", "-Command", script],
@@ -86,7 +87,14 @@ commandTest("PowerShell gets objects", async ({ run, env, home }) => {
     stderr: "piped",
   }).output();
   const text = new TextDecoder();
-  assert.equal(text.decode(stdout).trim(), 'it\'s "web"|off|Int64', text.decode(stderr));
+  const [name, state, type, properties = ""] = text.decode(stdout).trim().split("|");
+  assert.deepEqual([name, state, type], ['it\'s "web"', "off", "Int64"], text.decode(stderr));
+  const found = properties.split(" ");
+  const documented = Object.entries(Vm.shape);
+  for (const property of found) assert.ok(documented.some(([known]) => known === property), property);
+  for (const [known, schema] of documented) {
+    if (!schema.safeParse(undefined).success) assert.ok(found.includes(known), known);
+  }
 });
 
 commandTest("the sidecar goes when hvlab is killed", async ({ run, env, home, world }) => {

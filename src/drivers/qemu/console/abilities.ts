@@ -11,8 +11,8 @@ import { takePicture } from "./screen.ts";
 
 /** Strokes for which one turn at the monitor is held. */
 const STROKES_OF_ONE_TURN = 32;
-/** A keyboard's buffer holds 16 bytes, which a guest that is busy empties a little later. */
-const AFTER_STROKES_MS = 5;
+/** A keyboard's buffer holds some five keys, and drops what a guest that is busy has not fetched by then. */
+const AFTER_STROKES_MS = 15;
 
 /** Opens them. Touches nothing by itself. */
 export function openConsole(context: QemuContext, records: VmRecords): ConsoleAbilities {

@@ -1,0 +1,91 @@
+/** Real kernels crashed by a module of ours: the answer names what was asked for, and agrees with the kernel's own trace. */
+
+import assert from "node:assert/strict";
+import type { DumpTriage } from "../../src/contract/dump_triage.ts";
+import { answerConsoleText } from "../../src/debugger/linux/answer_text.ts";
+import { readDumpLog } from "../../src/debugger/linux/read_log.ts";
+import { triageDumpFile } from "../../src/debugger/triage/triage_file.ts";
+import { collectDumps } from "../../src/flows/collect_dumps.ts";
+import { openChannel } from "../../src/flows/open_channel.ts";
+import { failureOf } from "../support/failures.ts";
+import { findCrashModule } from "../support/hvcrash_module.ts";
+import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
+
+const MODULE = findCrashModule();
+const MODULE_PATH = "/tmp/hvcrash.ko";
+const PREPARE = "echo 1 > /proc/sys/kernel/panic_on_oops; echo 1 > /proc/sys/kernel/panic_on_warn";
+
+/** What each kind must be told as: its class, and the module's functions on the stack, innermost first. */
+const CRASHES = {
+  null: ["null-deref", "hvcrash_store hvcrash_pack hvcrash_null hvcrash_init"],
+  bug: ["bug", "hvcrash_assert hvcrash_bug hvcrash_init"],
+  divide: ["divide-error", "hvcrash_share hvcrash_divide hvcrash_init"],
+  panic: ["panic", "hvcrash_give_up hvcrash_panic hvcrash_init"],
+  warn: ["warning", "hvcrash_complain hvcrash_warn hvcrash_init"],
+  overflow: ["stack-overflow", "hvcrash_deeper hvcrash_overflow hvcrash_init"],
+} as const;
+
+type Kind = keyof typeof CRASHES;
+const KINDS = ["null", "divide", "overflow", "bug", "warn", "panic"] satisfies Kind[];
+
+/** Boots a guest, crashes it, and gives the path of its core. */
+async function crash({ driver, host, scope, state, sandbox }: QemuLab, kind: Kind): Promise<string> {
+  const id = await driver.sandboxes?.create(sandbox({ name: kind }), scope) ?? "";
+  const { signal } = scope;
+  const channel = openChannel(driver, await driver.vms.get(id, signal));
+  await channel.ping(signal);
+  const parts = [MODULE ?? new Uint8Array(0)];
+  await channel.writeFile(
+    MODULE_PATH,
+    () => Promise.resolve(parts.shift() ?? null),
+    { overwrite: true },
+    signal,
+  );
+  const sinks = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
+  await channel.exec({ argv: ["sh", "-c", PREPARE] }, sinks, signal);
+  const insert = { argv: ["insmod", MODULE_PATH, `kind=${kind}`] };
+  await failureOf("hv.guest_crashed", () => channel.exec(insert, sinks, signal));
+  const vm = await driver.vms.get(id, signal);
+  const options = { output: `${state.root}/dumps`, guest: false, memory: true, overwrite: false };
+  const { files } = await collectDumps(host, driver, vm, options, scope);
+  await driver.vms.remove(id, scope);
+  return files[0]?.path ?? "";
+}
+
+function functionsOf({ stack }: DumpTriage, module?: string): string[] {
+  return stack.filter((frame) => module === undefined || frame.module === module)
+    .map(({ symbol, displacement }) =>
+      module === undefined
+        ? `${symbol}+${displacement}`
+        : symbol?.replace(/\.(?:constprop|isra)\.\d+$/, "") ?? ""
+    )
+    .filter((name, index, all) => name !== all[index - 1]);
+}
+
+async function assertCrash(lab: QemuLab, kind: Kind): Promise<void> {
+  const [expected, functions] = CRASHES[kind];
+  const { files, clock } = lab.host;
+  const path = await crash(lab, kind);
+  const answer = await triageDumpFile(files, clock, { path, full: true });
+  assert.equal(answer.crash?.class, expected);
+  assert.equal(answer.crash?.evidence, "core");
+  assert.deepEqual(functionsOf(answer, "hvcrash"), functions.split(" "));
+  assert.equal(answer.culprit?.module, "hvcrash");
+  assert.equal(answer.thread?.name, "insmod");
+  assert.equal(answer.stack_end, "bottom");
+  assert.deepEqual(answer.warnings, []);
+  const { lines } = await readDumpLog(files, clock, { path });
+  const printed = answerConsoleText(lines.join("\n"), { path, full: true, warnings: [] });
+  assert.deepEqual(functionsOf(answer), functionsOf(printed), "the kernel's own trace says the same");
+  assert.equal(printed.bucket, answer.bucket);
+}
+
+qemuTest(
+  "crashes of a module are told from the core alone, as the kernel's own trace tells them",
+  async (lab) => {
+    // Clones of a machine that has booted are quicker than machines that boot.
+    await lab.driver.templates?.warm("tiny", { memory_mb: 128, cpus: 1 }, lab.scope);
+    for (const kind of KINDS) await assertCrash(lab, kind);
+  },
+  MODULE !== undefined,
+);

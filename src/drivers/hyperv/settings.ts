@@ -74,7 +74,7 @@ async function writeSettings(
   const { min, max } = boundsOf(wanted, settingsOf(facts, ""), startup_mb, id);
   if (wanted.notes !== undefined && looksLikeMark(wanted.notes)) {
     throw new HvError("hv.usage", "The notes hold text that hvlab would take for its own mark", {
-      hint: "Leave [hvlab; and [hvlab-next; out of --notes",
+      hint: "Leave [hvlab; and its like out of --notes",
       context: { vm: id },
     });
   }

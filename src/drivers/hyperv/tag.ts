@@ -117,18 +117,21 @@ export function writeNext(notes: string, change: VmChange): string {
   return `${plain}${plain === "" ? "" : " "}[hvlab-next;${fields.join("")}]`;
 }
 
+/** Every mark of ours, whatever it is for. */
+const ANY = /\s*\[hvlab(?:-[a-z]+)?;[^\]]*\]/g;
+
 /** The user's own part of the notes. */
 export function readText(notes: string): string {
-  return notes.replace(TAG, "").replace(NEXT, "").replace(FORWARDS, "").trim();
+  return notes.replace(ANY, "").trim();
 }
 
 /** The notes with another text of the user's; the marks stay. */
 export function writeText(notes: string, text: string): string {
-  const marks = [TAG, NEXT, FORWARDS].flatMap((mark) => mark.exec(notes)?.[0].trim() ?? []);
+  const marks = [...notes.matchAll(ANY)].map(([mark]) => mark.trim());
   return [...marks, ...(text === "" ? [] : [text])].join(" ");
 }
 
 /** Whether a text could be read as one of the marks. */
 export function looksLikeMark(text: string): boolean {
-  return ["[hvlab;", "[hvlab-next;", "[hvlab-forwards;"].some((mark) => text.includes(mark));
+  return /\[hvlab(?:-[a-z]+)?;/.test(text);
 }

@@ -61,7 +61,7 @@ function Import-Machine([string] $passing, [string] $name, [string] $folder, [st
         throw $failure
     }
     $vm = ([string] $machine.Id).ToLowerInvariant()
-    $text = ([string] $machine.Notes -replace '\[hvlab(-next)?;[^\]]*\]', '').Trim()
+    $text = ([string] $machine.Notes -replace '\[hvlab(-[a-z]+)?;[^\]]*\]', '').Trim()
     Hyper-V\Rename-VM -VM $machine -NewName $passing -ErrorAction Stop
     Hyper-V\Set-VM -VM $machine -Notes "$notes $text".Trim() -ErrorAction Stop
     if (-not $keep_memory -and 'Saved', 'FastSaved' -contains [string] $machine.State) { Hyper-V\Remove-VMSavedState -VM $machine -ErrorAction Stop }

@@ -22,7 +22,8 @@ const POSIX_SCRIPT = `for f in /proc/vmcore /var/crash/vmcore* /var/crash/*.dmp 
   case $f in *.txt|*.log|*'
 '*) continue ;; esac
   printf '%s\\t%s\\n' "$(stat -c %s -- "$f" 2>/dev/null || echo 0)" "$f"
-done`;
+done
+exit 0`;
 
 /**
  * What the settings of this Windows say, then where it keeps live dumps. Paths travel in base64: the encoding of a
@@ -72,10 +73,15 @@ export async function listGuestDumps(channel: GuestChannel, signal: AbortSignal)
     { stdout: sink(stdout), stderr: sink(stderr) },
     signal,
   );
-  if (exit.exit_code !== 0 && stdout.total === 0 && stderr.total > 0) {
-    throw new HvError("hv.job_failed", "Cannot list the guest's dumps", {
-      context: { exit_code: exit.exit_code, stderr: stderr.toText().text },
-    });
+  if (exit.exit_code !== 0) {
+    throw new HvError(
+      "hv.job_failed",
+      `Cannot list the guest's dumps: its shell ended with ${exit.exit_code}`,
+      {
+        hint: "Look whether the guest is well, or leave it out: --no-guest",
+        context: { exit_code: exit.exit_code, signal: exit.signal, stderr: stderr.toText().text },
+      },
+    );
   }
   return readList(stdout.toText().text, channel.family);
 }

@@ -58,9 +58,12 @@ export function attachedBlocker(path: string): string {
   return `the disk "${path}" is attached and no part of its checkpoints`;
 }
 
+/** How QEMU 7.2 names a shared folder: virtiofs by its device, 9p by "VirtFS export path". */
+const SHARED_FOLDER = /vhost-user-fs|VirtFS/;
+
 /** QEMU names a device by its place; people know what it is for. */
 function nameBlocker(words: string): string {
-  return words.includes("vhost-user-fs") ? `a shared folder is open to the guest (${words})` : words;
+  return SHARED_FOLDER.test(words) ? `a shared folder is open to the guest (${words})` : words;
 }
 
 /** Refuses with all that stands in the way. */

@@ -148,3 +148,16 @@ Deno.test("a QEMU that has ended is unavailable, not silently done", () =>
     const monitor = new VmMonitor(context, await addVm());
     await failureOf("hv.unavailable", () => monitor.tell("stop"));
   }));
+
+Deno.test("a shared folder is named as one, whichever way the guest took", () =>
+  withQemu(async (bench) => {
+    const reasons = [
+      "non-migratable device: 0000:00:08.0/vhost-user-fs",
+      "Migration is disabled when VirtFS export path '/srv' is mounted in the guest using mount_tag 'hvlab-share-0'",
+    ];
+    const { monitor } = await withJobs(bench, [], undefined, {
+      "query-migrate": { "blocked-reasons": reasons },
+    });
+    const blockers = await findBlockers(monitor, [], true);
+    assert.deepEqual(blockers, reasons.map((words) => `a shared folder is open to the guest (${words})`));
+  }));

@@ -2,7 +2,7 @@
 
 function ConvertTo-DriveFacts($drive) {
     @{
-        id = [string] $drive.Id
+        id = Get-PartId $drive
         name = [string] $drive.Name
         path = [string] $drive.Path
         controller = [string] $drive.ControllerType

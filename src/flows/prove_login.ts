@@ -13,6 +13,8 @@ export interface LoginProof extends AccessFacts {
 
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 const TRY_AGAIN_MS = 300;
+/** Failures of a guest on its way; a read whose answer was lost may be asked again. */
+const MAY_PASS: ReadonlySet<string> = new Set(["hv.guest_not_ready", "hv.outcome_unknown"]);
 const BOOT_LOOK_LIMIT_MS = 3_000;
 
 /** How a login is proved: by whom, and which boot does not count any more. */
@@ -42,7 +44,7 @@ export async function proveLogin(
       if (notBoot === undefined || proof.boot_id !== notBoot) return proof;
     } catch (error) {
       throwEnd(signal, last);
-      if (!(error instanceof HvError) || error.code !== "hv.guest_not_ready") throw error;
+      if (!(error instanceof HvError) || !MAY_PASS.has(error.code)) throw error;
       last = error;
     }
     await scope.host.clock.sleep(TRY_AGAIN_MS, signal).catch(() => {});

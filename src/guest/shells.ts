@@ -48,11 +48,11 @@ export function scriptForm(interpreter: Interpreter, family: GuestFamily): Scrip
       if (!windows) return plain(".sh", "/bin/sh");
       break;
     case "bash":
-      return plain(".sh", windows ? "bash.exe" : "bash");
+      return plain(".sh", "bash");
     case "python":
-      return plain(".py", windows ? "python.exe" : "python3");
+      return plain(".py", windows ? "python" : "python3");
     case "pwsh":
-      return plain(".ps1", windows ? "pwsh.exe" : "pwsh", ...QUIET, "-File");
+      return plain(".ps1", "pwsh", ...QUIET, "-File");
     case "powershell":
       if (!windows) break;
       return {

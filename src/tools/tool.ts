@@ -148,6 +148,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   opens?: (args: Args<S>) => readonly string[];
   /** The exit code that the command line gives for a success; 0 when left out. */
   exitCode?: (result: z.output<O>) => number;
+  /** Throws `hv.usage` for arguments that are right one by one and do not go together. */
+  check?: (args: Args<S>) => void;
   /** Class D and X: what the call would do. */
   plan?: (args: Args<S>, context: CallContext & Pick<Provided, U>) => Promise<PlannedEffect>;
   handle: (args: Args<S>, context: CallContext & Pick<Provided, U>) => Promise<z.output<O>>;
@@ -265,6 +267,7 @@ export function defineTool<
       if (!parsed.success) {
         throw describeIssues(definition.name, Object.keys(definition.input), parsed.error.issues, given);
       }
+      definition.check?.(parsed.data);
       return {
         args: asJsonObject(parsed.data, definition.name),
         opens: () => definition.opens?.(parsed.data) ?? [],

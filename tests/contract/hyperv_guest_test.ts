@@ -100,6 +100,39 @@ faultTest("what is not there is not found", async ({ lab }) => {
   assert.deepEqual([failure.code, failure.context.program], ["hv.not_found", "no-such-program"]);
 });
 
+faultTest("a script is gone afterwards, and its exit code is its own", async ({ lab }) => {
+  await running(lab);
+  const text = 'echo "$# [$1]"; echo "$0"; exit 5';
+  const result = await lab.call("guest_script", { vm: "web", text, interpreter: "bash", arg: ["a 'b"] });
+  const [first, path = ""] = String(result.stdout).split("\n");
+  assert.deepEqual([result.exit_code, first, result.channel], [5, "1 [a 'b]", "psdirect"]);
+  assert.match(path, /hvlab-.*\.sh$/);
+  await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
+});
+
+faultTest("what PowerShell Direct cannot do is said", async ({ lab }) => {
+  await running(lab);
+  await Deno.writeTextFile(`${lab.root}/in`, "x");
+  for (const more of [{ run_as: "other" }, { stdin: `${lab.root}/in` }]) {
+    assert.equal(
+      (await lab.failure("guest_exec", { vm: "web", argv: ["true"], ...more })).code,
+      "hv.unsupported",
+    );
+  }
+  const other = await lab.failure("guest_exec", { vm: "web", argv: ["true"], channel: "ssh" });
+  assert.deepEqual([other.code, other.context.found], ["hv.unsupported", ["psdirect"]]);
+});
+
+faultTest("a login is proved, and a refused one ends the wait", async ({ lab, world, another }) => {
+  await running(lab);
+  const { reached, login } = await lab.call("vm_wait", { vm: "web", until: "login" });
+  assert.deepEqual([reached, login], [true, { boot_id: null, channel: "psdirect" }]);
+  world.variables.set("HVLAB_GUEST_PASSWORD", "wrong");
+  const stranger = await another();
+  assert.equal((await stranger.failure("vm_wait", { vm: "web", until: "login" })).code, "hv.guest_auth");
+  world.variables.set("HVLAB_GUEST_PASSWORD", "lab");
+});
+
 faultTest("a guest's refusal is told from one that boots", async ({ lab, world, another }) => {
   await running(lab);
   world.variables.set("HVLAB_GUEST_PASSWORD", "wrong");

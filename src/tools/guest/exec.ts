@@ -50,6 +50,13 @@ export default defineTool({
   timed: true,
   runsProgram: true,
   detaches: "detach",
+  check({ argv, stdin, run_as: user, shell, tty, detach }) {
+    if (shell !== undefined) lineOf(shell, argv);
+    if (detach && stdin === "-") throw conflicting("--detach", "--stdin -");
+    if (tty && detach) throw conflicting("--tty", "--detach");
+    if (tty && stdin !== undefined) throw conflicting("--tty", "--stdin");
+    if (tty && user !== undefined) throw conflicting("--tty", "--run-as");
+  },
   plan: ({ argv, shell, run_as: user }, { vm }) =>
     Promise.resolve({
       summary: [
@@ -60,7 +67,7 @@ export default defineTool({
       losses: [],
       fingerprint: { id: vm.id, state: vm.state, pid: vm.pid ?? null },
     }),
-  async handle({ argv: words, env, cwd, stdin, run_as, shell, tty, detach, ...access }, context) {
+  async handle({ argv: words, env, cwd, stdin, run_as, shell, tty, detach: _, ...access }, context) {
     const { host, state, door } = context;
     const argv = shell === undefined ? words : lineOf(shell, words);
     const command = {
@@ -69,11 +76,7 @@ export default defineTool({
       ...(cwd === undefined ? {} : { cwd }),
       ...(run_as === undefined ? {} : { run_as }),
     };
-    if (detach && stdin === "-") throw conflicting("--detach", "--stdin -");
     if (tty) {
-      if (detach) throw conflicting("--tty", "--detach");
-      if (stdin !== undefined) throw conflicting("--tty", "--stdin");
-      if (run_as !== undefined) throw conflicting("--tty", "--run-as");
       return await attachToGuest(context, access, command);
     }
     using input = stdin === undefined ? undefined : await openInput(host, stdin, door === "cli");

@@ -1,0 +1,309 @@
+/** Working in real guests through the whole program: detached runs, logins, secrets, and guests that go wrong. */
+
+import assert from "node:assert/strict";
+import { parseJson } from "../../src/base/json.ts";
+import { joinPath } from "../../src/base/paths.ts";
+import { canRunGuests, findTinyImage, hasProgram } from "../support/tiny_image.ts";
+import { withTemporaryFolder } from "../support/temporary_folder.ts";
+
+const LAUNCHER = new URL("../../tools/hvlab", import.meta.url).pathname;
+/** The tiny guest's own password, which it takes over SSH when told so, and one that it does not. */
+const RIGHT = "lab";
+const WRONG = `wr0ng "secret" it's\\`;
+/** Stored beside them, so that the search below has something that no other text holds. */
+const STORED = "st0red-Pa55-2f7c";
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** hvlab as a person runs it, with a state folder of the test's own. */
+class Program {
+  readonly folder: string;
+  /** All that it has printed. */
+  readonly printed: string[] = [];
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  async run(...words: string[]): Promise<Ran> {
+    const { code, stdout, stderr } = await new Deno.Command(LAUNCHER, {
+      args: words,
+      cwd: this.folder,
+      env: {
+        HVLAB_STATE: `${this.folder}/state`,
+        XDG_RUNTIME_DIR: `${this.folder}/run`,
+        XDG_CONFIG_HOME: `${this.folder}/config`,
+        RIGHT,
+        WRONG,
+        STORED,
+      },
+      stdin: "null",
+    }).output();
+    const decoder = new TextDecoder();
+    const ran = { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+    this.printed.push(ran.stdout, ran.stderr);
+    return ran;
+  }
+
+  /** The object that a command answers with `--json`, which must succeed. */
+  async json(...words: string[]): Promise<Record<string, unknown>> {
+    const { code, stdout, stderr } = await this.run(...beforeRest(words, "--json"));
+    assert.equal(code, 0, `${words.join(" ")}: ${stderr}${stdout}`);
+    return objectIn(stdout);
+  }
+
+  /** The code of the failure that a command answers. */
+  async failure(...words: string[]): Promise<unknown> {
+    const { stdout } = await this.run(...beforeRest(words, "--json"));
+    const { error, code } = objectIn(stdout);
+    return typeof error === "object" && error !== null && "code" in error ? error.code : code;
+  }
+}
+
+function beforeRest(words: readonly string[], flag: string): string[] {
+  const at = words.indexOf("--");
+  return at < 0 ? [...words, flag] : [...words.slice(0, at), flag, ...words.slice(at)];
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  const value = parseJson(text);
+  assert.ok(typeof value === "object" && value !== null && !Array.isArray(value), text);
+  return value;
+}
+
+Deno.test({
+  name: "work in real guests through the whole program",
+  ignore: !canRunGuests() || !hasProgram("ssh"),
+  async fn(test) {
+    await withTemporaryFolder(async (folder) => {
+      const program = new Program(folder);
+      try {
+        await prepare(program);
+        await test.step("a detached run is followed, read and ended by its operation", () =>
+          showDetached(program));
+        await test.step("a login is proved by each channel", () => showLogins(program));
+        await test.step("a refused password is never followed by another way", () => showRefusal(program));
+        await test.step("a stored login is used, and forgotten", () => showStored(program));
+        await test.step("the whole of a long stream lies in a file", () => showWhole(program));
+        await test.step("a frozen guest ends with the limit, and works again", () => showFrozen(program));
+        await test.step("after a restart the boot before does not count", () => showRestart(program));
+        await test.step("a guest that is killed leaves the outcome unknown", () => showKilled(program));
+        await test.step("no secret stands in anything that was written or printed", () =>
+          searchSecrets(program));
+      } finally {
+        await program.run("vm", "stop", "web", "--mode", "off");
+      }
+    });
+  },
+});
+
+async function prepare(program: Program): Promise<void> {
+  const image = findTinyImage();
+  assert.ok(image?.kernel !== undefined && image.fast_kernel !== undefined && image.initrd !== undefined);
+  await program.json(
+    ...["image", "import", "tiny", "--kernel", image.kernel, "--fast-kernel", image.fast_kernel],
+    ...["--initrd", image.initrd, `--append=${image.append ?? ""}`],
+  );
+  await program.json(
+    "vm",
+    "create",
+    "web",
+    "--image",
+    "tiny",
+    "--memory",
+    "256M",
+    "--append",
+    "tiny.ssh_password",
+  );
+  await program.json("vm", "start", "web", "--until", "heartbeat");
+}
+
+async function showDetached(program: Program): Promise<void> {
+  const script = "for i in 1 2 3; do echo $i; sleep 0.3; done; exit 4";
+  const begun = await program.json("guest", "exec", "web", "--detach", "--", "sh", "-c", script);
+  assert.equal(begun.state, "running");
+  const { state, result } = await program.json("op", "wait", String(begun.op));
+  assert.equal(state, "succeeded");
+  assert.ok(typeof result === "object" && result !== null && "exit_code" in result && "stdout" in result);
+  assert.deepEqual([result.exit_code, result.stdout], [4, "1\n2\n3\n"]);
+  assert.equal(await Deno.readTextFile(String(begun.stdout_file)), "1\n2\n3\n");
+
+  const endless = await program.json(
+    "guest",
+    "exec",
+    "web",
+    "--detach",
+    "--",
+    "sh",
+    "-c",
+    "echo on; sleep 311",
+  );
+  while (await Deno.readTextFile(String(endless.stdout_file)) !== "on\n") {
+    await new Promise((go) => setTimeout(go, 50));
+  }
+  await program.json("op", "cancel", String(endless.op));
+  const ended = await program.run("op", "wait", String(endless.op), "--json");
+  assert.deepEqual([ended.code, objectIn(ended.stdout).state], [10, "cancelled"]);
+  const left = await program.run(
+    "guest",
+    "exec",
+    "web",
+    "--",
+    "sh",
+    "-c",
+    "ps -o args | grep -c '[s]leep 311'",
+  );
+  assert.equal(left.stdout, "0\n");
+  assert.equal(await program.failure("guest", "exec", "web", "--detach", "--tty", "--", "true"), "hv.usage");
+}
+
+async function showLogins(program: Program): Promise<void> {
+  const plain = await program.json("vm", "wait", "web", "--until", "login", "--timeout", "120s");
+  const named = await program.json(
+    ...["vm", "wait", "web", "--until", "login", "--timeout", "120s"],
+    ...["--user", "root", "--password-from-env", "RIGHT"],
+  );
+  const bootOf = ({ login }: Record<string, unknown>): unknown[] =>
+    typeof login === "object" && login !== null && "channel" in login && "boot_id" in login
+      ? [login.channel, login.boot_id]
+      : [];
+  const [agent, boot] = bootOf(plain);
+  assert.equal(agent, "agent");
+  assert.deepEqual(bootOf(named), ["ssh", boot]);
+  assert.match(String(boot), /^[0-9a-f-]{36}$/);
+  for (const channel of ["agent", "ssh"]) {
+    const { channel: used, channels_not_used: others } = await program.json(
+      ...["guest", "exec", "web", "--channel", channel, "--", "true"],
+    );
+    assert.equal(used, channel);
+    assert.match(JSON.stringify(others), /was asked for/);
+  }
+}
+
+async function showRefusal(program: Program): Promise<void> {
+  const wrong = ["--user", "root", "--password-from-env", "WRONG"];
+  assert.equal(await program.failure("guest", "exec", "web", ...wrong, "--", "true"), "hv.guest_auth");
+  const { code } = await program.run("vm", "wait", "web", "--until", "login", "--timeout", "60s", ...wrong);
+  assert.equal(code, 11);
+  const unset = ["--user", "root", "--password-from-env", "UNSET"];
+  assert.equal(await program.failure("guest", "exec", "web", ...unset, "--", "true"), "hv.guest_auth");
+}
+
+async function showStored(program: Program): Promise<void> {
+  const store = (variable: string): Promise<Record<string, unknown>> =>
+    program.json("guest", "credential", "web", "--user", "root", "--password-from-env", variable);
+  await store("STORED");
+  assert.equal(
+    await program.failure("guest", "exec", "web", "--channel", "ssh", "--", "true"),
+    "hv.guest_auth",
+  );
+  await store("RIGHT");
+  assert.equal((await program.json("guest", "exec", "web", "--channel", "ssh", "--", "true")).exit_code, 0);
+  assert.equal((await program.json("guest", "credential", "web", "--forget")).forgotten, true);
+  await store("STORED");
+}
+
+async function showWhole(program: Program): Promise<void> {
+  const { stdout_bytes, dropped_bytes, stdout_file } = await program.json(
+    ...["guest", "exec", "web", "--channel", "agent", "--", "seq", "1", "100000"],
+  );
+  const whole = await Deno.readTextFile(String(stdout_file));
+  assert.equal(stdout_bytes, whole.length);
+  assert.ok(Number(dropped_bytes) > 0);
+  assert.equal(whole, Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(""));
+}
+
+async function showFrozen(program: Program): Promise<void> {
+  const pid = String((await program.json("vm", "get", "web")).pid);
+  await new Deno.Command("kill", { args: ["-STOP", pid] }).output();
+  try {
+    for (const channel of ["agent", "ssh"]) {
+      const words = ["guest", "exec", "web", "--channel", channel, "--timeout", "2s", "--", "true"];
+      const code = await program.failure(...words);
+      assert.ok(
+        ["hv.timeout", "hv.guest_not_ready", "hv.conflict"].includes(String(code)),
+        `${channel}: ${code}`,
+      );
+    }
+  } finally {
+    await new Deno.Command("kill", { args: ["-CONT", pid] }).output();
+  }
+  for (const channel of ["agent", "ssh"]) {
+    const access = channel === "ssh" ? ["--user", "root", "--password-from-env", "RIGHT"] : [];
+    const { stdout } = await program.run(
+      "guest",
+      "exec",
+      "web",
+      "--channel",
+      channel,
+      ...access,
+      "--",
+      "echo",
+      "on",
+    );
+    assert.equal(stdout, "on\n");
+  }
+}
+
+async function showRestart(program: Program): Promise<void> {
+  const before = await program.run("guest", "exec", "web", "--", "cat", "/proc/sys/kernel/random/boot_id");
+  await program.json("vm", "restart", "web", "--mode", "off", "--until", "login", "--timeout", "120s");
+  const after = await program.run("guest", "exec", "web", "--", "cat", "/proc/sys/kernel/random/boot_id");
+  assert.notEqual(after.stdout, before.stdout);
+  assert.match(after.stdout, /^[0-9a-f-]{36}\n$/);
+}
+
+async function showKilled(program: Program): Promise<void> {
+  const pid = String((await program.json("vm", "get", "web")).pid);
+  const begun = await program.json(
+    "guest",
+    "exec",
+    "web",
+    "--detach",
+    "--",
+    "sh",
+    "-c",
+    "echo on; sleep 312",
+  );
+  while (await Deno.readTextFile(String(begun.stdout_file)) !== "on\n") {
+    await new Promise((go) => setTimeout(go, 50));
+  }
+  await new Deno.Command("kill", { args: ["-KILL", pid] }).output();
+  const { code, stdout } = await program.run("op", "wait", String(begun.op), "--json");
+  assert.deepEqual([code, objectIn(stdout).state], [13, "unknown"]);
+  assert.equal(await program.failure("guest", "exec", "web", "--", "true"), "hv.conflict");
+  await program.json("vm", "start", "web", "--until", "heartbeat");
+  assert.equal((await program.run("guest", "exec", "web", "--", "echo", "again")).stdout, "again\n");
+}
+
+/** Every byte that the run wrote, and all that it printed; only the file that is there to hold a password may. */
+async function searchSecrets(program: Program): Promise<void> {
+  const secrets = [WRONG, STORED].flatMap((secret) => {
+    const inJson = JSON.stringify(secret).slice(1, -1);
+    return [secret, inJson, JSON.stringify(inJson).slice(1, -1), new TextEncoder().encode(secret).toBase64()];
+  });
+  const holders: string[] = [];
+  for await (const path of filesUnder(program.folder)) {
+    const text = new TextDecoder("latin1").decode(await Deno.readFile(path));
+    if (secrets.some((secret) => text.includes(secret))) holders.push(path.slice(program.folder.length));
+  }
+  assert.equal(holders.length, 1, holders.join(" "));
+  assert.match(holders[0] ?? "", /^\/state\/vms\/vm-[0-9a-f-]+\/guest\/credential\.json$/);
+  const printed = program.printed.join("");
+  for (const secret of secrets) assert.ok(!printed.includes(secret), "a secret was printed");
+}
+
+async function* filesUnder(folder: string): AsyncGenerator<string> {
+  for await (const entry of Deno.readDir(folder)) {
+    const path = joinPath(folder, entry.name);
+    if (entry.isDirectory) yield* filesUnder(path);
+    else if (entry.isFile && (await Deno.stat(path)).size < SEARCHED_BYTES) yield path;
+  }
+}
+
+/** Kernels are larger, and hold nothing of ours. */
+const SEARCHED_BYTES = 6 * 1024 * 1024;

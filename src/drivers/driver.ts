@@ -268,8 +268,8 @@ export interface Driver {
   /** What the provider says of this host. Each fact that cannot be had says so by itself. */
   hostFacts?(signal: AbortSignal): Promise<Record<string, unknown>>;
 
-  /** Whether the guest has reported a crash; `undefined` while it has not. */
-  crash(id: string, signal: AbortSignal): Promise<{ reason: string } | undefined>;
+  /** Whether the guest has reported a crash; `undefined` while it has not. Absent where the provider does not tell. */
+  crash?(id: string, signal: AbortSignal): Promise<{ reason: string } | undefined>;
 
   /** The last lines that the guest wrote to its serial port, at most 4 KiB; `undefined` when there are none. */
   lastWords?(id: string, signal: AbortSignal): Promise<string | undefined>;

@@ -105,6 +105,7 @@ async function reach(
     case "off":
       return await poll(look, clock, signal, ({ state }) => state === "off" || state === "saved");
     case "crash":
+      if (driver.crash === undefined) throw crashIsNotTold(driver);
       return await poll(look, clock, signal, ({ state }) => state === "crashed", (vm) => {
         if (vm.state === "off" || vm.state === "saved") throw conflict(vm, "a running guest");
       });
@@ -194,6 +195,13 @@ async function awaitGuest(
     await Promise.allSettled([asked, watching]);
   }
   return await look();
+}
+
+function crashIsNotTold({ name }: Driver): HvError {
+  return new HvError("hv.unsupported", `The driver "${name}" does not tell when a guest has crashed`, {
+    hint: "Look at the screen with `hvlab console screenshot`, or wait for running, heartbeat or off",
+    context: { wanted: "crash", driver: name },
+  });
 }
 
 function refuseEnd(vm: Vm, level: ReadinessLevel): void {

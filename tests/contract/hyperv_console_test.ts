@@ -52,6 +52,8 @@ faultTest("keys, places and buttons reach the devices as they were meant", async
   assert.equal((await lab.failure("serial_read", { vm: "web" })).code, "hv.unsupported");
   await lab.call("console_wait", { vm: "web", settled_s: 0.3 });
 
+  const crashes = await lab.failure("vm_wait", { vm: "web", until: "crash" });
+  assert.equal(crashes.code, "hv.unsupported");
   const { confirm } = await lab.plan("vm_nmi", { vm: "web" });
   await lab.call("vm_nmi", { vm: "web" }, { confirm });
   assert.equal((await machineOf(world, id)).Guest.Crashed, true);

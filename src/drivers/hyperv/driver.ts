@@ -131,7 +131,6 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     },
     copies: openCopies(hyperv, state),
     channels: (vm, login) => [new PowerShellDirect(hyperv, vm.id, login)],
-    crash: () => Promise.resolve(undefined),
     heartbeat: (id, signal) => awaitHeartbeat(hyperv, id, signal),
     hostFacts: async (signal) => ({ ...await hyperv.facts(signal), ...await hyperv.hostFacts(signal) }),
     ready: async (signal) => {

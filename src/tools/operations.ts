@@ -105,6 +105,7 @@ export async function followOperation(
 /** Runs the handler and records how it ended; its failure carries the operation's id. */
 async function runRecorded(session: Session, store: Store, call: Admitted, op: string): Promise<JsonObject> {
   let outcome: { result: JsonObject } | { error: HvError };
+  Object.defineProperty(call.context, "op", { value: op, enumerable: true });
   try {
     outcome = { result: await call.prepared.run(call.context) };
   } catch (thrown) {

@@ -65,6 +65,8 @@ export interface CallContext {
   readonly warn: (text: string) => void;
   /** The pipeline's options, for tools that wait or hand their call on. */
   readonly options: CallOptions;
+  /** The operation under which the call is recorded; left out for reads, and where nothing can be recorded. */
+  readonly op?: string;
   /** Takes a person's terminal over; only where the door is one. */
   readonly terminal: (() => RawTerminal) | undefined;
   /** Where a guest program's bytes, or results that follow each other, go as they come; only where the door shows them. */

@@ -1,0 +1,58 @@
+/** Whole stacks of x64 that our own writer has run: each frame is known, and the real engine is asked as well. */
+
+import assert from "node:assert/strict";
+import { SymbolFiles } from "../../../../src/debugger/symbols/symbol_files.ts";
+import { findStack } from "../../../../src/debugger/triage/stack.ts";
+import { MemorySource } from "../../../../src/dump/bytes.ts";
+import { openDump } from "../../../../src/dump/open.ts";
+import { askEngine, hasEngine } from "../../../support/debugger_engine.ts";
+import { randomFrom } from "../../../support/mutations.ts";
+import { writeStack, type WrittenFrame } from "../../../support/stack_writer.ts";
+
+function text(frames: readonly WrittenFrame[]): string[] {
+  return frames.map(({ address, stackPointer }) => `${address.toString(16)} ${stackPointer.toString(16)}`);
+}
+
+Deno.test("every form of prolog is undone, whatever calls or interrupts whatever", async () => {
+  for (let seed = 1; seed <= 80; seed++) {
+    const { dump, frames, kinds } = writeStack(randomFrom(seed));
+    const session = openDump(new MemorySource(dump));
+    const stack = await findStack(session, new SymbolFiles(session, null));
+    assert.deepEqual(text(stack.frames), text(frames), `seed ${seed}: ${kinds.join(", ")}`);
+    assert.equal(stack.end, "bottom", `seed ${seed}`);
+    for (const [index, { how }] of stack.frames.entries()) {
+      const entered = kinds[kinds.length - index];
+      if (index > 0) {
+        assert.equal(
+          how,
+          entered?.startsWith("interrupt") ? "machine_frame" : "unwind",
+          `seed ${seed}, frame ${index}`,
+        );
+      }
+    }
+  }
+});
+
+Deno.test({
+  name: "the engine walks the written stacks to the same frames",
+  ignore: !hasEngine,
+  async fn() {
+    for (let seed = 1; seed <= 4; seed++) {
+      const { dump, frames, kinds } = writeStack(randomFrom(seed * 7919));
+      const printed = (await askEngine(dump, "k 100")).get("k 100") ?? "";
+      const rows = printed.split("\n").flatMap((line) => {
+        const [, sp, back] = /^([0-9a-f]{8}`[0-9a-f]{8}) ([0-9a-f]{8}`[0-9a-f]{8}) /.exec(line) ?? [];
+        return sp === undefined || back === undefined
+          ? []
+          : [[BigInt(`0x${sp.replace("`", "")}`), BigInt(`0x${back.replace("`", "")}`)] as const];
+      });
+      assert.deepEqual(
+        rows.map(([sp, back]) => `${sp.toString(16)} ${back.toString(16)}`),
+        frames.map(({ stackPointer }, index) =>
+          `${stackPointer.toString(16)} ${(frames[index + 1]?.address ?? 0n).toString(16)}`
+        ),
+        `${kinds.join(", ")}\n${printed}`,
+      );
+    }
+  },
+});

@@ -94,8 +94,6 @@ function timeOf(text: string | undefined): string | undefined {
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
 }
 
-/** The mark of forwards, which has a file of its own. */
-const FORWARDS = /\s*\[hvlab-forwards;([^\]]*)\]/;
 const NEXT = /\s*\[hvlab-next;([^\]]*)\]/;
 
 /** What the VM gets at its next start; nothing when no change waits. */

@@ -83,6 +83,11 @@ export class StateFolder {
     return joinPath(this.root, "guest_channels.json");
   }
 
+  /** What crash policies kept: one folder for each operation whose guest crashed. */
+  get crashes(): string {
+    return joinPath(this.root, "crashes");
+  }
+
   /** What operations are to do that a process of their own is about to take over. */
   get detached(): string {
     return joinPath(this.root, "detached");

@@ -5,7 +5,8 @@ import type { DumpTriage } from "../../src/contract/dump_triage.ts";
 import { answerConsoleText } from "../../src/debugger/linux/answer_text.ts";
 import { readDumpLog } from "../../src/debugger/linux/read_log.ts";
 import { triageDumpFile } from "../../src/debugger/triage/triage_file.ts";
-import { collectDumps } from "../../src/flows/collect_dumps.ts";
+import { answerCrash } from "../../src/flows/crash_policy.ts";
+import { letGuestTell } from "../../src/flows/guest_panic.ts";
 import { openChannel } from "../../src/flows/open_channel.ts";
 import { failureOf } from "../support/failures.ts";
 import { findCrashModule } from "../support/hvcrash_module.ts";
@@ -13,7 +14,7 @@ import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 
 const MODULE = findCrashModule();
 const MODULE_PATH = "/tmp/hvcrash.ko";
-const PREPARE = "echo 1 > /proc/sys/kernel/panic_on_oops; echo 1 > /proc/sys/kernel/panic_on_warn";
+const PANIC_ON_WARN = ["sh", "-c", "echo 1 > /proc/sys/kernel/panic_on_warn"];
 
 /** What each kind must be told as: its class, and the module's functions on the stack, innermost first. */
 const CRASHES = {
@@ -28,7 +29,7 @@ const CRASHES = {
 type Kind = keyof typeof CRASHES;
 const KINDS = ["null", "divide", "overflow", "bug", "warn", "panic"] satisfies Kind[];
 
-/** Boots a guest, crashes it, and gives the path of its core. */
+/** Crashes a guest, has the crash answered, and gives the path of the core that was kept. */
 async function crash({ driver, host, scope, state, sandbox }: QemuLab, kind: Kind): Promise<string> {
   const id = await driver.sandboxes?.create(sandbox({ name: kind }), scope) ?? "";
   const { signal } = scope;
@@ -42,14 +43,25 @@ async function crash({ driver, host, scope, state, sandbox }: QemuLab, kind: Kin
     signal,
   );
   const sinks = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
-  await channel.exec({ argv: ["sh", "-c", PREPARE] }, sinks, signal);
+  assert.equal(await letGuestTell(channel, signal), undefined);
+  await channel.exec({ argv: PANIC_ON_WARN }, sinks, signal);
   const insert = { argv: ["insmod", MODULE_PATH, `kind=${kind}`] };
-  await failureOf("hv.guest_crashed", () => channel.exec(insert, sinks, signal));
-  const vm = await driver.vms.get(id, signal);
-  const options = { output: `${state.root}/dumps`, guest: false, memory: true, overwrite: false };
-  const { files } = await collectDumps(host, driver, vm, options, scope);
+  const crashed = await failureOf("hv.guest_crashed", () => channel.exec(insert, sinks, signal));
+  const options = { host, driver, id, policy: "triage", folder: `${state.root}/crashes/${kind}` } as const;
+  const { error, page } = await answerCrash(crashed, options, scope);
+  assert.match(error.message, /^The guest has crashed: .+hvcrash!hvcrash_/);
+  assert.match(page ?? "", /machine_frame|unwind/);
+  const kept = error.context.crash;
+  assert(typeof kept === "object" && kept !== null && !Array.isArray(kept) && typeof kept.core === "string");
+  assert.match(Deno.readTextFileSync(`${options.folder}/console.log`), /hvcrash/);
+  const again = await answerCrash(crashed, options, scope);
+  assert.match(
+    JSON.stringify(again.error.context.crash),
+    /"failure":"Cannot .+exists/,
+    "nothing is replaced",
+  );
   await driver.vms.remove(id, scope);
-  return files[0]?.path ?? "";
+  return kept.core;
 }
 
 function functionsOf({ stack }: DumpTriage, module?: string): string[] {

@@ -1,11 +1,14 @@
 import * as z from "zod/mini";
 import { Argv, Cpus, EnvAssignment, MemoryMb, readEnvironment, TtlS } from "../../contract/arguments.ts";
+import { CrashPolicy } from "../../contract/crash_policy.ts";
 import { ExecResult } from "../../contract/guest.ts";
 import { ImageName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { ShareWord } from "../../contract/share.ts";
 import { Vm } from "../../contract/vm.ts";
+import { joinPath } from "../../base/paths.ts";
 import { copyToGuest } from "../../flows/copy_files.ts";
+import { isCrash, letGuestTell } from "../../flows/guest_panic.ts";
 import { readCopyPair } from "../../flows/copy_pair.ts";
 import { leavesEvidence, makeSandbox, removeSandbox, tellBroken } from "../../flows/make_sandbox.ts";
 import { openChannel } from "../../flows/open_channel.ts";
@@ -37,9 +40,11 @@ export default defineTool({
     modules: z.optional(Path),
     share: z._default(z.array(ShareWord), []),
     fresh_identity: z._default(z.boolean(), false),
+    on_crash: z._default(CrashPolicy, "stop"),
+    output: z.optional(Path),
   },
   positional: ["image"],
-  unlisted: ["initrd", "modules", "share", "fresh_identity"],
+  unlisted: ["initrd", "modules", "share", "fresh_identity", "on_crash", "output"],
   rest: "argv",
   help: {
     ...SANDBOX_HELP,
@@ -48,15 +53,20 @@ export default defineTool({
     cwd: "Folder of the guest in which the program runs",
     copy: "Copy this file into the guest first, written HOST:GUEST",
     keep: "Leave the sandbox running afterwards, until its lease ends",
+    on_crash: "When the guest's kernel crashes: only fail, keep its memory and console, or say why as well",
+    output: "Folder for what --on-crash keeps; crashes/<operation> of the state folder when left out",
     bisect: "Exit codes for git bisect run: 0 stays, 125 is hvlab's own failure, all others are 1",
   },
   output: z.extend(ExecResult, { sandbox: z.optional(Vm) }),
   uses: ["driver"],
-  opens: ({ share }) => share.map((word) => readShare(word).host),
+  opens: ({ share, output }) => [
+    ...share.map((word) => readShare(word).host),
+    ...(output === undefined ? [] : [output]),
+  ],
   feature: "sandboxes",
   timed: true,
   runsProgram: true,
-  async handle({ argv, env, cwd, copy, share, keep, bisect: _, ...wish }, context) {
+  async handle({ argv, env, cwd, copy, share, keep, on_crash, output, bisect: _, ...wish }, context) {
     const { driver, config, host, signal, progress } = context;
     const copies = copy.map(readCopyPair);
     const shared = await readShares(driver, host, share);
@@ -73,6 +83,10 @@ export default defineTool({
       const channel = openChannel(driver, vm);
       // Where the provider itself sees the heartbeat, it says nothing of a login yet.
       if (driver.heartbeat !== undefined) await channel.ping(signal);
+      if (on_crash !== "stop") {
+        const silent = await letGuestTell(channel, signal);
+        if (silent !== undefined) context.warn(silent);
+      }
       for (const pair of copies) await copyToGuest(host, channel, { ...pair, overwrite: true }, signal);
       progress({ message: "running" });
       const command = { argv, env: readEnvironment(env), ...(cwd === undefined ? {} : { cwd }) };
@@ -81,7 +95,12 @@ export default defineTool({
       return kept ? { ...result, sandbox: await driver.vms.get(vm.id, signal) } : result;
     } catch (error) {
       kept = keep && leavesEvidence(error);
-      throw tellBroken(error, vm.id, kept);
+      if (on_crash === "stop" || !isCrash(error)) throw tellBroken(error, vm.id, kept);
+      const { answerCrash } = await import("../../flows/crash_policy.ts");
+      const folder = output ?? joinPath(context.state.crashes, context.op ?? vm.id);
+      const crash = await answerCrash(error, { host, driver, id: vm.id, policy: on_crash, folder }, context);
+      if (crash.page !== null) await context.sinks?.stderr(new TextEncoder().encode(`${crash.page}\n\n`));
+      throw crash.error;
     } finally {
       if (!kept) await removeSandbox(driver, vm.id, context);
     }

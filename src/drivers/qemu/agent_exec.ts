@@ -5,9 +5,10 @@ import { startDeadline } from "../../base/deadline.ts";
 import { HvError } from "../../base/errors.ts";
 import type { ByteSink, GuestCommand, GuestExit } from "../../guest/channel.ts";
 import { checkCommand, startArguments } from "./agent_arguments.ts";
-import { isUnreachable, refused } from "./agent_errors.ts";
-import { closeHandles, openHandles } from "./agent_handles.ts";
+import { isUnreachable } from "./agent_errors.ts";
+import { closeHandles } from "./agent_handles.ts";
 import type { AgentLink, WokenProgram } from "./agent_link.ts";
+import { letBegin, openStreams, type ProgramStreams } from "./agent_opening.ts";
 import { GuestPipe } from "./agent_pipe.ts";
 import {
   Pace,
@@ -17,38 +18,20 @@ import {
   startScript,
   statusCommand,
 } from "./agent_program.ts";
-import { END_PROGRAM, START_PROGRAM } from "./agent_scripts.ts";
-import { FIFO_FOLDERS, PIPES, STREAM_PLACES, type StreamName, type StreamPlace } from "./agent_streams.ts";
-
-/** A shell needs a moment before its streams are there; each look takes time from it. */
-const FIRST_LOOK_MS = 4;
+import { END_PROGRAM, FIFO_FOLDERS, START_PROGRAM } from "./agent_scripts.ts";
+import { NoPlace, setupFailure } from "./agent_setup_errors.ts";
+import { PIPES, STREAM_PLACES, type StreamPlace } from "./agent_streams.ts";
 
 /** Even the shortest program needs that long until it has ended. */
 const FIRST_RESULT_MS = 2;
 
-/** The agent's words for a stream that is not there yet. */
-const NOT_YET = /no such file/i;
-
-/** The line that a program waits for. */
-const GO = new TextEncoder().encode("\n");
-
 /** How long ending a program may take after the call that wanted it is over. */
 const END_LIMIT_MS = 20_000;
-
-interface ProgramStreams {
-  out: GuestPipe;
-  err: GuestPipe;
-}
 
 /** Where a program's bytes go. */
 export interface Sinks {
   stdout: ByteSink;
   stderr: ByteSink;
-}
-
-/** The guest cannot have a program's streams in the place that was tried. */
-class NoPlace extends Error {
-  override readonly name = "NoPlace";
 }
 
 /** The guest woke up, but the program that it was to start with could not be run just so. */
@@ -177,54 +160,16 @@ class GuestProgram {
     onOpened: () => Promise<void>,
     signal: AbortSignal,
   ): Promise<ProgramStreams> {
-    const pace = new Pace(this.#clock, FIRST_LOOK_MS);
-    for (;;) {
-      await pace.wait(signal);
-      const answers = await openHandles(this.#link, this.#handles, this.#files());
-      const failure = answers.find((answer) => !answer.ok);
-      const [outWriter, outReader, errWriter, errReader, gate] = this.#handles;
-      if (
-        outWriter !== undefined && outReader !== undefined && errWriter !== undefined &&
-        errReader !== undefined && gate !== undefined
-      ) {
-        await onOpened();
-        await this.#letBegin(gate, signal);
-        await this.#clock.sleep(FIRST_RESULT_MS, signal);
-        return {
-          out: new GuestPipe(this.#link, { writer: outWriter, reader: outReader }),
-          err: new GuestPipe(this.#link, { writer: errWriter, reader: errReader }),
-        };
-      }
-      // Some are open when the streams came to be in the middle of the round.
-      await closeHandles(this.#link, this.#clock, this.#handles.splice(0));
-      const status = await this.#look(signal);
-      if (status.exit !== undefined) {
-        this.#exit = status.exit;
-        throw setupFailure(status, command);
-      }
-      if (failure?.ok === false && !NOT_YET.test(failure.text)) throw new NoPlace(failure.text);
+    const program = { pid: this.#pid, place: this.#place };
+    const opened = await openStreams(this.#link, this.#clock, program, this.#handles, signal);
+    if ("ended" in opened) {
+      this.#exit = opened.ended.exit;
+      throw setupFailure(opened.ended, command);
     }
-  }
-
-  /** "r+" never waits. "r" does not either, because the same pipe is open for writing by then. */
-  #files(): { path: string; mode: string }[] {
-    return [
-      ...[this.#stream("out", "r+"), this.#stream("out", "r")],
-      ...[this.#stream("err", "r+"), this.#stream("err", "r")],
-      this.#stream("gate", "r+"),
-    ];
-  }
-
-  async #letBegin(handle: number, signal: AbortSignal): Promise<void> {
-    const [write, flush] = await this.#link.ask([
-      { name: "guest-file-write", arguments: { handle, "buf-b64": GO.toBase64() } },
-      { name: "guest-file-flush", arguments: { handle } },
-    ], { signal, changes: true });
-    for (const answer of [write, flush]) if (!answer.ok) throw refused("guest-file-write", answer);
-  }
-
-  #stream(name: StreamName, mode: string): { path: string; mode: string } {
-    return { path: this.#place.pathOf(name, this.#pid), mode };
+    await onOpened();
+    await letBegin(this.#link, opened.gate, signal);
+    await this.#clock.sleep(FIRST_RESULT_MS, signal);
+    return opened;
   }
 
   async #look(signal: AbortSignal): Promise<ProgramStatus> {
@@ -246,43 +191,5 @@ class GuestProgram {
     }
     if (!(error instanceof HvError)) return error;
     return error.withContext({ guest_pid: this.#pid, guest_program_ended: ended });
-  }
-}
-
-/** The word that our script left, in the codes of hvlab. */
-function setupFailure({ exit, stdout, stderr }: ProgramStatus, { argv, cwd = "" }: GuestCommand): Error {
-  const [program = ""] = argv;
-  const context = { program, ...(stderr === "" ? {} : { guest_stderr: stderr }) };
-  switch (stdout) {
-    case "cwd":
-      return new HvError("hv.not_found", `There is no folder "${cwd}" in the guest to start in`, {
-        hint: "Make it first, or name another --cwd",
-        context: { ...context, path: cwd },
-      });
-    case "program":
-      return new HvError("hv.not_found", `There is no program "${program}" in the guest`, {
-        hint: "Check its name and the PATH of the guest; built-in words of a shell need `sh -c`",
-        context,
-      });
-    case "executable":
-      return new HvError("hv.not_found", `"${program}" in the guest is not executable`, {
-        hint: "Make it executable, or name its interpreter as the program",
-        context,
-      });
-    case "pipe":
-    case "place":
-      return new NoPlace(stderr);
-    case "mkfifo":
-    case "rm":
-    case "setsid":
-      return new HvError("hv.unsupported", `The guest has no "${stdout}", which running programs needs`, {
-        hint: "Install busybox, or coreutils and util-linux, in the guest",
-        context: { ...context, missing: stdout },
-      });
-    default:
-      return new HvError("hv.io", `The guest's shell could not start "${program}"`, {
-        hint: "Look at what it said in the context",
-        context: { ...context, exit_code: exit?.exit_code ?? null, signal: exit?.signal ?? null },
-      });
   }
 }

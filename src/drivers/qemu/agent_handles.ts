@@ -7,23 +7,28 @@
 import type { Clock } from "../../base/clock.ts";
 import { startDeadline } from "../../base/deadline.ts";
 import type { AgentLink } from "./agent_link.ts";
-import type { AgentAnswer } from "./agent_protocol.ts";
+import type { AgentAnswer, AgentCommand } from "./agent_protocol.ts";
 
 /** Opening is quick; a caller's end of patience must not hide a handle that has been opened. */
 const OPEN_LIMIT_MS = 15_000;
 const CLOSE_LIMIT_MS = 5_000;
 
-/** Opens files in one round and notes the handles in `opened`, whatever becomes of the others. */
+/**
+ * Opens files in one round and notes the handles in `opened`, whatever becomes of the others. Answers one for each file,
+ * and behind them one for each command that is asked in the same round.
+ */
 export async function openHandles(
   link: AgentLink,
   opened: number[],
   files: readonly { path: string; mode: string }[],
+  more: readonly AgentCommand[] = [],
 ): Promise<AgentAnswer[]> {
+  const opens = files.map(({ path, mode }) => ({ name: "guest-file-open", arguments: { path, mode } }));
   const answers = await link.ask(
-    files.map(({ path, mode }) => ({ name: "guest-file-open", arguments: { path, mode } })),
+    [...opens, ...more],
     { signal: new AbortController().signal, limitMs: OPEN_LIMIT_MS, changes: true },
   );
-  for (const answer of answers) {
+  for (const answer of answers.slice(0, files.length)) {
     if (answer.ok && typeof answer.value === "number") opened.push(answer.value);
   }
   return answers;

@@ -2,8 +2,6 @@
 
 import { FIFO_FOLDERS, PIPE_DESCRIPTORS } from "./agent_scripts.ts";
 
-export { FIFO_FOLDERS };
-
 /** The streams of a started program, and the gate through which it is let begin. */
 export type StreamName = "out" | "err" | "gate";
 

@@ -105,15 +105,15 @@ faultTest("an import whose switch is missing says so and leaves nothing", async 
 
 faultTest("a copy that fails at any step leaves nothing", async ({ lab, world }) => {
   await lab.call("vm_create", { name: "web", ...SMALL });
-  const folders = async (): Promise<number> => [...Deno.readDirSync(`${world.folder}/configuration`)].length;
-  const before = await folders();
+  const folders = (): number => [...Deno.readDirSync(`${world.folder}/configuration`)].length;
+  const before = folders();
   for (const cmdlet of ["Export-VM", "Import-VM", "Rename-VM", "Set-VM"]) {
     await world.setFaults({ rules: [{ cmdlet, do: "fail", times: 1, message: `no ${cmdlet}` }] });
     const failure = await lab.failure("vm_clone", { vm: "web", name: "new" });
     assert.match(failure.message, new RegExp(`no ${cmdlet}`));
     assert.deepEqual(failure.context.left_over, [], cmdlet);
     await world.setFaults({});
-    assert.deepEqual([await lab.names(), await folders()], [["web"], before], cmdlet);
+    assert.deepEqual([await lab.names(), folders()], [["web"], before], cmdlet);
   }
   await world.setFaults({ rules: [{ cmdlet: "Export-VM", do: "fail", times: 1 }] });
   await lab.failure("vm_export", { vm: "web", folder: `${lab.root}/out` });
@@ -121,7 +121,7 @@ faultTest("a copy that fails at any step leaves nothing", async ({ lab, world })
   await world.setFaults({ rules: [{ cmdlet: "Rename-VM", do: "die", times: 1 }] });
   const died = await lab.failure("vm_clone", { vm: "web", name: "new" });
   assert.deepEqual([died.code, died.context.left_over], ["hv.unavailable", []]);
-  assert.deepEqual([await lab.names(), await folders()], [["web"], before]);
+  assert.deepEqual([await lab.names(), folders()], [["web"], before]);
 });
 
 endSharedHost();

@@ -16,7 +16,7 @@ export interface MortalHost {
 }
 
 /** Requests to QEMU that change something; looks are no steps. */
-const CHANGE = /"execute":"((?:snapshot|blockdev|job|migrate)-[a-z-]+|transaction|stop|cont|quit)"/;
+const CHANGE = /"execute":"((?:snapshot|block|blockdev|device|job|migrate)[-_][a-z-]+|transaction|stop|cont|quit)"/;
 
 /**
  * Lets `life` steps happen and fails from the next one on: changes of files, programs and requests to QEMU that
@@ -68,6 +68,7 @@ export function mortalHost(real: Host, life: number): MortalHost {
         if (!path.endsWith(".lock")) step("create");
         return files.create(path, options);
       },
+      append: counted("append", (path) => files.append(path)),
       copy: counted("copy", (from, to) => files.copy(from, to)),
       rename: counted("rename", (from, to) => files.rename(from, to)),
       makeFolder: counted("make folder", (path, options) => files.makeFolder(path, options)),
@@ -76,13 +77,17 @@ export function mortalHost(real: Host, life: number): MortalHost {
     processes: {
       run(program, args, options) {
         if (program === "qemu-img") step(`qemu-img ${args[0]}`);
+        if (program === "prlimit") step("qemu-img under limits");
         return processes.run(program, args, options);
       },
       start(program, args, options) {
         step("start QEMU");
         return processes.start(program, args, options);
       },
-      open: (program, args, options) => processes.open(program, args, options),
+      open(program, args, options) {
+        if (program === "prlimit") step("qemu-img under limits");
+        return processes.open(program, args, options);
+      },
       attach: (program, args, options) => processes.attach(program, args, options),
       find: (program) => processes.find(program),
       describe: (pid) => processes.describe(pid),

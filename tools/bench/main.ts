@@ -6,6 +6,7 @@ import { measureHyperV } from "./hyperv.ts";
 import { measureConsole } from "./console.ts";
 import { measureLinuxDumps } from "./linux_dumps.ts";
 import { measureList } from "./list.ts";
+import { measureDisks } from "./disks.ts";
 import { measureMcp } from "./mcp.ts";
 import { measureMonitor } from "./monitor.ts";
 import { type Row, showTable } from "./report.ts";
@@ -17,6 +18,7 @@ import { measureWarmClone } from "./warm_clone.ts";
 const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[]> }[] = [
   { name: "start", title: "Whole process, milliseconds", measure: measureStart },
   { name: "dumps", title: "Crash dumps, milliseconds", measure: measureDumps },
+  { name: "disks", title: "Looking at disks, milliseconds", measure: measureDisks },
   { name: "mcp", title: "MCP server, start to first answer, milliseconds", measure: measureMcp },
   { name: "linux-dumps", title: "Linux cores and console text, milliseconds", measure: measureLinuxDumps },
   { name: "tokens", title: "Tool list over MCP, tokens (o200k)", measure: measureTokens },

@@ -31,7 +31,11 @@ export async function fetchImage(context: QemuContext, wish: ImageFetch, scope: 
   const image = await bringInImage(context, wish.name, scope, async (home) => {
     const path = await download(context, wish, passing, scope);
     scope.progress({ message: "Checking the image" });
-    const header = await readStandalone(context, path);
+    const header = await readStandalone(context, path).catch(async (error) => {
+      // The right bytes, and of no use: they need not come again.
+      await files.remove(passing);
+      throw error;
+    });
     const target = joinPath(home, DISK_FILE);
     const disk = CONVERTED.has(header.format)
       ? await convert(context, header, path, target, scope)

@@ -20,7 +20,7 @@ import { deviceName } from "./block_node.ts";
 import { withDisk, withoutDisk } from "./disk_records.ts";
 import { type ReadChain, readChain } from "./chain.ts";
 import { takeDiskLock } from "./disk_lock.ts";
-import { attachedBlocks, plugIn, unplug } from "./live.ts";
+import { attachedBlocks, plugIn, removeStrayNodes, unplug } from "./live.ts";
 import { findDiskFile } from "./places.ts";
 import { refuseStrangers, refuseUnreadable } from "./trust.ts";
 import { findChildren, findVms, ownerOf } from "./users.ts";
@@ -113,6 +113,8 @@ export async function detachDisk(
   const seen = await observe(context, record, scope.signal);
   refuseUnfit(record, seen);
   const monitor = seen.alive ? new VmMonitor(context, record) : undefined;
+  // A call that was killed may have left the file open in a machine that has no disk of it any more.
+  if (monitor !== undefined) await removeStrayNodes(monitor);
   const live = monitor === undefined ? [] : await attachedBlocks(monitor);
   const known = [...live, ...record.disks ?? []].map((disk) => disk.path);
   const real = await pathAmong(context, known, path);
@@ -121,7 +123,7 @@ export async function detachDisk(
     await records.save(withoutDisk(await records.get(id), real));
   }
   const block = live.find((candidate) => candidate.path === real);
-  if (monitor !== undefined && block !== undefined) await unplug(monitor, block.key, scope);
+  if (monitor !== undefined && block !== undefined) await unplug(monitor, block, scope);
   return real;
 }
 

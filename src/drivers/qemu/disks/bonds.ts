@@ -29,6 +29,8 @@ const Bond = z.object({
   parent: Fingerprint,
   /** Set while the disk is being merged into its parent, which therefore is about to differ. */
   merging: z.optional(z.boolean()),
+  /** Set from when the guest is held for the end of a merge until it goes on. */
+  holds_guest: z.optional(z.boolean()),
 });
 export type Bond = z.infer<typeof Bond>;
 

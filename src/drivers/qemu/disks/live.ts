@@ -54,34 +54,43 @@ export async function plugIn(
   }
 }
 
-/** Takes a disk out and waits until the guest has let go of it. */
+/** Takes a disk out and waits until the guest has let go of it and QEMU of its files. */
 export async function unplug(
   monitor: VmMonitor,
-  key: string,
+  { key, node }: AttachedBlock,
   { signal, progress }: CallScope,
 ): Promise<void> {
   const { clock } = monitor.context.host;
-  const isThere = async (): Promise<boolean> =>
-    (await attachedBlocks(monitor)).some((block) => block.key === key);
-  if (await isThere()) {
-    await askToUnplug(monitor, key);
-    progress({ message: "Waiting for the guest to let go of the disk" });
-    const end = clock.monotonic() + UNPLUG_LIMIT_MS;
-    while (await isThere()) {
-      if (clock.monotonic() > end) throw notLetGo(monitor);
-      await clock.sleep(LOOK_MS, signal);
-    }
+  await askToUnplug(monitor, key);
+  progress({ message: "Waiting for the guest to let go of the disk" });
+  const end = clock.monotonic() + UNPLUG_LIMIT_MS;
+  for (;;) {
+    const isPlugged = (await attachedBlocks(monitor)).some((block) => block.key === key);
+    // QEMU takes the device apart a moment after it is gone from its lists.
+    if (!isPlugged && !(await namedNodes(monitor)).includes(node)) return;
+    if (clock.monotonic() > end) throw notLetGo(monitor);
+    if (!isPlugged) await removeStrayNodes(monitor);
+    await clock.sleep(LOOK_MS, signal);
   }
-  await removeStrayNodes(monitor);
 }
 
 /** Removes nodes of attached disks that no device uses: what a killed call left, or a guest let go of late. */
 export async function removeStrayNodes(monitor: VmMonitor): Promise<void> {
   const used = new Set((await attachedBlocks(monitor)).map(({ node }) => node));
-  const nodes = objectsIn(await monitor.tell("query-named-block-nodes", { flat: true }))
-    .flatMap((node) => textIn(node, "node-name") ?? [])
-    .filter((name) => OWN_NODE.test(name) && !used.has(name));
-  for (const node of nodes) await monitor.tell("blockdev-del", { "node-name": node });
+  for (const node of await namedNodes(monitor)) {
+    if (!OWN_NODE.test(node) || used.has(node)) continue;
+    try {
+      await monitor.tell("blockdev-del", { "node-name": node });
+    } catch (error) {
+      const words = error instanceof HvError ? textIn(error.context, "qemu") ?? "" : "";
+      if (!/in use/.test(words)) throw error;
+    }
+  }
+}
+
+async function namedNodes(monitor: VmMonitor): Promise<string[]> {
+  return objectsIn(await monitor.tell("query-named-block-nodes", { flat: true }))
+    .flatMap((node) => textIn(node, "node-name") ?? []);
 }
 
 /** The first port that takes it: which ones are free nobody tells without trying. */

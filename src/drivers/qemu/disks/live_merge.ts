@@ -8,6 +8,7 @@ import { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { VmRecords } from "../records.ts";
 import { nodeName } from "./block_node.ts";
+import { readBond, writeBond } from "./bonds.ts";
 import type { SoundLayer } from "./chain.ts";
 import { type AttachedBlock, attachedBlocks, removeStrayNodes } from "./live.ts";
 import { pointAtParent } from "./disk_records.ts";
@@ -32,7 +33,11 @@ export async function mergeLive(
   const block = blocks.find(({ path }) => path === disk.path);
   if (block === undefined) {
     // A call that was killed had come as far as that.
-    if (blocks.some(({ path }) => path === parent.path)) return await finish(context, monitor, disk, parent);
+    const pivoted = blocks.find(({ path }) => path === parent.path);
+    if (pivoted !== undefined) {
+      await untilOver(monitor, `${JOB_PREFIX}${pivoted.key}`);
+      return await finish(context, monitor, disk, parent);
+    }
     throw new HvError("hv.conflict", `"${record.name}" runs and does not have "${disk.path}" now`, {
       hint: `Stop the VM first: hvlab vm stop ${id}`,
       context: { vm: id, path: disk.path, wanted: "attached or off", found: "running without it" },
@@ -87,25 +92,43 @@ async function pivot(
   parent: SoundLayer,
 ): Promise<void> {
   const status = await monitor.tell("query-status");
-  const runs = isPlainObject(status) && status.running === true;
-  if (runs) await monitor.tell("stop");
+  const bond = await readBond(context, disk.path);
+  if (isPlainObject(status) && status.running === true) {
+    if (bond !== undefined) await writeBond(context, { ...bond, holds_guest: true });
+    await monitor.tell("stop");
+  }
   try {
     while (!await isLevel(monitor, job)) await context.host.clock.sleep(LOOK_MS);
     await pointAtParent(context, monitor.vm.id, disk.path, parent.path);
     await monitor.tell("job-complete", { id: job });
-    for (;;) {
-      const entry = await findJob(monitor, job);
-      if (entry === undefined || entry.status === "concluded") {
-        const words = textIn(entry, "error");
-        if (entry !== undefined) await monitor.tell("job-dismiss", { id: job });
-        if (words !== undefined) throw failed(monitor, words);
-        return;
-      }
-      await context.host.clock.sleep(LOOK_MS);
-    }
+    await untilOver(monitor, job);
   } finally {
-    if (runs) await monitor.tell("cont");
+    await letGo(context, monitor, disk);
   }
+}
+
+/** Waits for a job's end and takes it off QEMU's list, where it would keep its disks open. */
+async function untilOver(monitor: VmMonitor, job: string): Promise<void> {
+  for (;;) {
+    const entry = await findJob(monitor, job);
+    if (entry === undefined) return;
+    if (entry.status === "concluded") {
+      await monitor.tell("job-dismiss", { id: job });
+      const words = textIn(entry, "error");
+      if (words !== undefined) throw failed(monitor, words);
+      return;
+    }
+    await monitor.context.host.clock.sleep(LOOK_MS);
+  }
+}
+
+/** Lets the guest go on if a merge, this one or one that was killed, holds it. */
+async function letGo(context: QemuContext, monitor: VmMonitor, { path }: SoundLayer): Promise<void> {
+  const bond = await readBond(context, path);
+  if (bond?.holds_guest !== true) return;
+  await monitor.tell("cont");
+  const { holds_guest: _, ...rest } = bond;
+  await writeBond(context, rest);
 }
 
 async function isLevel(monitor: VmMonitor, job: string): Promise<boolean> {
@@ -122,20 +145,13 @@ async function finish(
   parent: SoundLayer,
 ): Promise<void> {
   await pointAtParent(context, monitor.vm.id, disk.path, parent.path);
+  await letGo(context, monitor, disk);
   await removeStrayNodes(monitor);
 }
 
 async function giveUp(monitor: VmMonitor, job: string): Promise<void> {
   await monitor.tell("block-job-cancel", { device: job, force: true }).catch(() => {});
-  for (;;) {
-    const entry = await findJob(monitor, job);
-    if (entry === undefined) return;
-    if (entry.status === "concluded") {
-      await monitor.tell("job-dismiss", { id: job });
-      return;
-    }
-    await monitor.context.host.clock.sleep(LOOK_MS);
-  }
+  await untilOver(monitor, job).catch(() => {});
 }
 
 async function findJob(monitor: VmMonitor, job: string): Promise<Record<string, unknown> | undefined> {

@@ -59,8 +59,12 @@ export interface DebuggerTexts {
 export function debuggerOpinion({ banner, of, whole }: DebuggerTexts): Opinion {
   const analysis = parseAnalysis(of("!analyze -v"));
   const field = (name: string): string | null => {
-    const value = analysis.fields.get(name)?.split("\n")[0]?.trim();
+    const value = analysis.textOf(name)?.split("\n")[0]?.trim();
     return value === undefined || value === "" || UNKNOWN.test(value) ? null : visibleText(value);
+  };
+  const value = (key: string): string | null => {
+    const told = analysis.valueOf(key);
+    return told === undefined || told === "" ? null : visibleText(told);
   };
   const stack = parseStack(of("k"));
   const bugcheck = bugcheckOf(of(".bugcheck"), analysis);
@@ -68,16 +72,17 @@ export function debuggerOpinion({ banner, of, whole }: DebuggerTexts): Opinion {
     os_version: field("OS_VERSION") ?? versionOf(banner === "" ? whole : banner),
     bugcheck,
     exception: exceptionOf(
-      `${of(".exr -1")}\n${analysis.fields.get("EXCEPTION_RECORD") ?? ""}`,
+      `${of(".exr -1")}\n${analysis.textOf("EXCEPTION_RECORD") ?? ""}`,
       bugcheck !== null,
     ),
     module: field("IMAGE_NAME") ?? field("MODULE_NAME"),
     symbol: field("SYMBOL_NAME"),
     version: field("IMAGE_VERSION"),
     process: field("PROCESS_NAME"),
-    bucket: field("FAILURE_BUCKET_ID") ?? field("BUCKET_ID") ?? field("DEFAULT_BUCKET_ID"),
+    bucket: field("FAILURE_BUCKET_ID") ?? value("Failure.Bucket") ?? field("BUCKET_ID") ??
+      field("DEFAULT_BUCKET_ID"),
     module_count: countModules(of("lm")),
-    stack: (stack.length > 0 ? stack : parseStack(analysis.fields.get("STACK_TEXT") ?? "")).map(visibleFrame),
+    stack: (stack.length > 0 ? stack : parseStack(analysis.textOf("STACK_TEXT") ?? "")).map(visibleFrame),
   };
 }
 
@@ -96,7 +101,7 @@ function visibleFrame(frame: OpinionFrame): OpinionFrame {
 function bugcheckOf(text: string, analysis: ReturnType<typeof parseAnalysis>): Opinion["bugcheck"] {
   const [, code] = /^Bugcheck code ([0-9A-Fa-f]{1,8})\b/m.exec(text) ?? [];
   const [, list] = /^Arguments ([0-9a-f` ]+)$/m.exec(text) ?? [];
-  const legacy = analysis.fields.get("BUGCHECK_CODE");
+  const legacy = analysis.textOf("BUGCHECK_CODE");
   const stop = code ?? analysis.bugcheck?.code ??
     (legacy !== undefined && /^[0-9a-f]+$/.test(legacy) ? legacy : undefined);
   if (stop === undefined || Number.parseInt(stop, 16) === 0) return null;

@@ -2,8 +2,10 @@
 
 /** Fields by name, and the pairs of `KEY_VALUES_STRING`. The first that says something counts. */
 export interface AnalysisFields {
-  readonly fields: ReadonlyMap<string, string>;
-  readonly values: ReadonlyMap<string, string>;
+  /** What stands behind a field's name, all its lines. */
+  readonly textOf: (field: string) => string | undefined;
+  /** A value of the pairs. */
+  readonly valueOf: (key: string) => string | undefined;
   /** Name and code of the stop, from the line below the box. */
   readonly bugcheck: { readonly name: string; readonly code: string } | null;
   readonly arguments: readonly string[];
@@ -47,5 +49,10 @@ export function parseAnalysis(text: string): AnalysisFields {
       fields.set(open, before === "" ? line.trim() : `${before}\n${line.trim()}`);
     }
   }
-  return { fields, values, bugcheck: stops[0] ?? null, arguments: args.length === 4 ? args : [] };
+  return {
+    textOf: (field) => fields.get(field),
+    valueOf: (key) => values.get(key),
+    bugcheck: stops[0] ?? null,
+    arguments: args.length === 4 ? args : [],
+  };
 }

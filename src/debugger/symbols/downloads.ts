@@ -21,6 +21,8 @@ export interface DownloadOptions {
   readonly cache: string;
   /** Of all files of one call together. */
   readonly limitBytes: number;
+  /** Throws for an address that may not be asked; servers that send on elsewhere are checked again. */
+  readonly allow: (address: string) => void;
   readonly signal: AbortSignal;
   readonly progress: (progress: Progress) => void;
 }
@@ -127,6 +129,7 @@ export class SymbolDownloads {
     let address = url;
     for (let hop = 0; hop <= MOST_REDIRECTIONS; hop++) {
       const resume = begun === null ? {} : { offset: begun.size, validator: begun.validator };
+      this.#options.allow(address);
       const answer = await this.#host.downloads.open(address, { signal, ...resume });
       if (answer.status < 300 || answer.status >= 400 || answer.location === undefined) return answer;
       const { location } = answer;

@@ -22,17 +22,19 @@ export interface SymbolWish {
   readonly download: boolean;
   readonly limitBytes: number;
   readonly cache: string;
+  /** Throws for an address that may not be asked. */
+  readonly allow: (address: string) => void;
   readonly signal: AbortSignal;
   readonly progress: (progress: Progress) => void;
 }
 
 /**
  * The search of a call; without a path of its own that of `_NT_SYMBOL_PATH` counts. Throws `hv.usage` when downloads are
- * asked for and no server is named.
+ * asked for and no server is named, and what `allow` throws for its servers.
  */
 export function symbolSearch(host: Host, wish: SymbolWish): SymbolSearch {
   const symbols = wish.symbols ?? host.environment.get("_NT_SYMBOL_PATH");
-  const { cache, limitBytes, signal, progress } = wish;
+  const { cache, limitBytes, allow, signal, progress } = wish;
   if (!wish.download) return { symbols, cache };
   const { servers } = parseSymbolPath(symbols ?? "");
   if (servers.length === 0) {
@@ -41,6 +43,7 @@ export function symbolSearch(host: Host, wish: SymbolWish): SymbolSearch {
       context: { symbols: symbols ?? null },
     });
   }
-  const options = { servers, cache, limitBytes, signal, progress };
+  for (const server of servers) allow(server);
+  const options = { servers, cache, limitBytes, allow, signal, progress };
   return { symbols, cache, downloads: new SymbolDownloads(host, options) };
 }

@@ -1,6 +1,7 @@
 /** What every tool that reads symbols takes. */
 
 import * as z from "zod/mini";
+import { checkDownload } from "../policy.ts";
 import type { CallContext } from "../tool.ts";
 import { Path } from "../../contract/path.ts";
 import { type SymbolSearch, symbolSearch } from "../../debugger/symbols/symbol_search.ts";
@@ -28,10 +29,11 @@ export function searchOf(
     download: boolean;
     download_limit_mb: number;
   },
-  { host, state, signal, progress }: CallContext,
+  { host, config, door, state, signal, progress }: CallContext,
 ): SymbolSearch {
   return symbolSearch(host, {
     ...{ symbols, download, signal, progress },
+    allow: (address) => checkDownload(config, door, address),
     limitBytes: download_limit_mb * 1024 * 1024,
     cache: state.symbols,
   });

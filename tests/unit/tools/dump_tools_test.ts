@@ -53,6 +53,10 @@ Deno.test("reading a dump reads, and reading it with downloads changes something
     "hv.policy_denied",
   );
   assert.equal((await lab.failure("dump_analyze", { path })).code, "hv.policy_denied");
+  const { lab: remote, path: other } = await open("mcp");
+  await using __ = remote;
+  const denied = await remote.failure("dump_triage", { path: other, symbols, download: true });
+  assert.equal(denied.code, "hv.policy_denied", "over MCP only the policy's own addresses are asked");
 });
 
 Deno.test("dumps are fetched over MCP with a plan only, and only into allowed folders", async () => {

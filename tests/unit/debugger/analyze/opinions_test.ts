@@ -127,7 +127,7 @@ const EXPECTED: Record<string, Expected> = {
     module: null,
     symbol: null,
     process: "Sample.exe",
-    bucket: null,
+    bucket: "FAIL_FAST_FATAL_APP_EXIT_c0000409_Sample.exe!Unknown",
     frames: 0,
     frame: [0, null, undefined, ""],
   },

@@ -86,6 +86,9 @@ async function withLab(work: (lab: Lab) => Promise<void>): Promise<void> {
         const host = openDenoHost();
         const downloads = new SymbolDownloads(host, {
           ...{ servers, cache, limitBytes },
+          allow: (address) => {
+            if (address.includes("forbidden")) throw new HvError("hv.policy_denied", "It is forbidden");
+          },
           signal: new AbortController().signal,
           progress: () => {},
         });
@@ -189,6 +192,9 @@ Deno.test("redirections are followed, also to nowhere; a server that is not ther
   await withLab(async ({ server, find }) => {
     server.redirects.set(PATH, `/store${PATH}`);
     assert.deepEqual(await find(), { path: null, warnings: ["symbols_download"] });
+    server.files.set("/forbidden", { bytes: GOOD });
+    server.redirects.set(PATH, "/store/forbidden");
+    assert.deepEqual(await find(), { path: null, warnings: ["symbols_download"] });
     server.redirects.set(PATH, "file:///etc/passwd");
     assert.deepEqual(await find(), { path: null, warnings: ["symbols_download"] });
     const gone = new Server();
@@ -228,6 +234,7 @@ Deno.test({
           ...{ path, full: false },
           ...symbolSearch(host, {
             ...{ symbols, download, limitBytes: 2 ** 30, cache: `${folder}/cache` },
+            allow: () => {},
             signal: new AbortController().signal,
             progress: () => {},
           }),
@@ -243,7 +250,9 @@ Deno.test({
       assert.throws(
         () =>
           symbolSearch(host, {
-            ...{ symbols: "/only/local", download: true, limitBytes: 1, cache: folder, progress: () => {} },
+            ...{ symbols: "/only/local", download: true, limitBytes: 1, cache: folder },
+            allow: () => {},
+            progress: () => {},
             signal: new AbortController().signal,
           }),
         (error: HvError) => error.code === "hv.usage",

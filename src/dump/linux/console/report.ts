@@ -53,13 +53,13 @@ const FRAME = new RegExp(`^\\s*(?:\\[<[0-9a-f]+>\\] )?(?<unsure>\\? )?${FRAME_TE
 const PLACE =
   /^(?:RIP: (?<segment>[0-9a-f]{4}):(?:\[<[0-9a-f]+>\]\s+(?:\[<[0-9a-f]+>\]\s+)?)?|pc : )(?<place>.+)$/;
 const WHO =
-  /^CPU: (?<cpu>\d+) (?:UID: \d+ )?PID: (?<pid>\d+) Comm: (?<comm>.+?) (?<taint>Not tainted|Tainted: [A-Z ()]*?)\s+(?<release>\d+\.\d+\S*)/;
+  /^CPU: (?<cpu>\d+) (?:UID: \d+ )?PID: (?<pid>\d+) Comm: (?<comm>.{1,64}?) (?<taint>Not tainted|Tainted: [A-Z ()]{0,64}?)\s{1,8}(?<release>\d+\.\d+\S*)/;
 const OOPS_NUMBER = /[0-9a-f]{4,16} \[#(?<number>\d+)\]/;
 const CR2 = /^CR2: ([0-9a-f]{8,16})$/;
 const TRACE = /^(?:\S+ )?Call [Tt]race:/;
 /** Lines that stand inside a trace and end it not: stack names, bare addresses, registers of an interrupted place. */
 const IN_TRACE =
-  /^\s*<\/?(?:TASK|IRQ|NMI|SOFTIRQ|EOI|EOE|#\w+|\w*STACK\w*)>\s*$|^\s+(?:\? )?0x[0-9a-f]+$|^(?:Code|RSP|R[A-Z0-9]{2}|FS|CS|CR2|PKRU|DR\d)\b/;
+  /^\s*<\/?(?:TASK|IRQ|NMI|SOFTIRQ|EOI|EOE|#\w+|\w{0,16}STACK\w{0,16})>\s*$|^\s+(?:\? )?0x[0-9a-f]+$|^(?:Code|RSP|R[A-Z0-9]{2}|FS|CS|CR2|PKRU|DR\d)\b/;
 
 /** Takes the lines behind a report's first one. */
 export class ReportReader {

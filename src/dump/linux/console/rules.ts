@@ -148,7 +148,7 @@ export const HALTED = /^---\[ end Kernel panic/;
 export const REBOOTED =
   /^(?:reboot: (?:Restarting|Power down|machine restart)|Rebooting in|SeaBIOS \(version|Booting from|BdsDxe:)/;
 export const BOOT_FAILURE =
-  /ALERT! .* does not exist|Entering emergency mode|You are in (?:emergency|rescue) mode|dracut-initqueue.*timeout|Give root password for maintenance|No bootable device|Dropping to a shell/;
+  /ALERT! .{0,200} does not exist|Entering emergency mode|You are in (?:emergency|rescue) mode|dracut-initqueue.{0,200}timeout|Give root password for maintenance|No bootable device|Dropping to a shell/;
 
 /** Second lines of a fault that belong to the report which the line before began. */
 export const CONTINUATIONS: ReadonlySet<string> = new Set([

@@ -118,15 +118,17 @@ function missingTail(segments: readonly Segment[]): DumpWarning[] {
   }];
 }
 
-/** Whole pages of the segments, the highest address first. */
+/** Whole pages of the segments, the highest address first; of segments that overlap, no more than the file's size. */
 function* piecesOf(source: ByteSource, segments: readonly Segment[]): Iterable<MemoryPiece> {
+  let left = source.size;
   for (let index = segments.length - 1; index >= 0; index--) {
     const segment = segments[index];
     if (segment === undefined) continue;
     const start = Math.ceil(segment.address / FRAME_BYTES) * FRAME_BYTES;
     const end = Math.floor((segment.address + segment.length) / FRAME_BYTES) * FRAME_BYTES;
-    for (let top = end; top > start;) {
+    for (let top = end; top > start && left > 0;) {
       const address = Math.max(start, top - PIECE_BYTES);
+      left -= top - address;
       yield { address, bytes: source.read(segment.offset + address - segment.address, top - address) };
       top = address;
     }

@@ -36,6 +36,8 @@ const MAXIMUM_BITMAP_BYTES = 64 * 1024 * 1024;
 const MAXIMUM_VMCOREINFO_BYTES = 2 ** 20;
 const MAXIMUM_NOTE_BYTES = 16 * 1024 * 1024;
 const KEPT_PAGES = 4096;
+/** Pages that a search passes by although the bitmap lists them. */
+const MOST_MISSES = 2 ** 16;
 
 /**
  * Opens a kdump-compressed file, plain or flattened, of an x86-64 machine. Fails with `hv.bad_dump`: `unsupported_kind`
@@ -170,12 +172,13 @@ class KdumpMemory implements PhysicalMemory {
     return this.#ranks.count;
   }
 
-  /** Every page that can be read, the highest first. */
+  /** Every page that can be read, the highest first; ends after too many that cannot. */
   *pieces(): Iterable<MemoryPiece> {
-    for (let frame = this.#ranks.end - 1; frame >= 0; frame--) {
-      if (!this.#ranks.has(frame)) continue;
+    let misses = 0;
+    for (const frame of this.#ranks.descending()) {
       const bytes = this.page(frame);
       if (!("why" in bytes)) yield { address: frame * FRAME_BYTES, bytes };
+      else if (++misses > MOST_MISSES) return;
     }
   }
 

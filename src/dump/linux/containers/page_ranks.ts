@@ -11,14 +11,11 @@ const BITS = Array.from({ length: 256 }, (_, byte) => {
 export class PageRanks {
   /** Set bits. */
   readonly count: number;
-  /** Behind the last page that the bitmap has a bit for. */
-  readonly end: number;
   readonly #bitmap: Uint8Array;
   readonly #sums: Uint32Array;
 
   constructor(bitmap: Uint8Array) {
     this.#bitmap = bitmap;
-    this.end = bitmap.length * 8;
     this.#sums = new Uint32Array(Math.ceil(bitmap.length / BLOCK_BYTES) + 1);
     let sum = 0;
     for (let at = 0; at < bitmap.length; at++) {
@@ -29,8 +26,15 @@ export class PageRanks {
   }
 
   has(page: number): boolean {
-    return page >= 0 && page < this.end &&
-      (((this.#bitmap[Math.floor(page / 8)] ?? 0) >> (page & 7)) & 1) === 1;
+    return page >= 0 && (((this.#bitmap[Math.floor(page / 8)] ?? 0) >> (page & 7)) & 1) === 1;
+  }
+
+  /** The listed pages, the last one first. */
+  *descending(): Iterable<number> {
+    for (let byte = this.#bitmap.length - 1; byte >= 0; byte--) {
+      if (this.#bitmap[byte] === 0) continue;
+      for (let page = byte * 8 + 7; page >= byte * 8; page--) if (this.has(page)) yield page;
+    }
   }
 
   /** Number of listed pages before this one; -1 when it is not listed. */

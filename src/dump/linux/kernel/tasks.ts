@@ -64,21 +64,29 @@ export class TaskReader {
     const inList = BigInt(this.#btf.offset("task_struct.tasks"));
     const { nodes, complete } = this.#memory.list(firstTask + inList, MOST_TASKS, "the list of tasks");
     const tasks: KernelTask[] = [];
-    const cut = complete ? [] : ["processes"];
+    const unreadable: DumpWarning[] = [];
+    const cut = new Set(complete ? [] : ["processes"]);
     for (const node of nodes) {
-      const threads = lostPart(warnings, () => this.#threadsOf(node - inList));
-      if (threads === null) continue;
-      if (!threads.complete) cut.push("threads");
-      for (const thread of threads.addresses) {
-        if (tasks.length >= MOST_TASKS) return tasks;
-        const task = lostPart(warnings, () => this.read(thread));
+      const threads = lostPart(unreadable, () => this.#threadsOf(node - inList));
+      if (threads?.complete === false) cut.add("threads");
+      for (const thread of threads?.addresses ?? []) {
+        const task = lostPart(unreadable, () => this.read(thread));
         if (task !== null) tasks.push(task);
+        if (tasks.length + unreadable.length >= MOST_TASKS) break;
       }
+      if (tasks.length + unreadable.length >= MOST_TASKS) break;
     }
-    for (const what of new Set(cut)) {
+    for (const what of cut) {
       warnings.push({
         reason: "kernel_list",
         message: `A list of ${what} ends without coming back to its head`,
+      });
+    }
+    const [first] = unreadable;
+    if (first !== undefined) {
+      warnings.push({
+        ...first,
+        message: `${unreadable.length} tasks or processes are lost: ${first.message}`,
       });
     }
     return tasks;

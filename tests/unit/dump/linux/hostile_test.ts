@@ -312,3 +312,25 @@ Deno.test("any lines give an answer", () => {
     assert.equal(found.main === null, found.reports.every(({ report }) => report.rank === "note"));
   }));
 });
+
+Deno.test("tasks that cannot be read are one warning, however many there are", async () => {
+  const kernel = await damaged((machine) => {
+    // Each of the two processes lists a thread that begins before the only page that is there.
+    for (const [task, node] of [[SHELL, SHELL + 0x3_0000n], [SLEEPER, SHELL + 0x5_0000n]] as const) {
+      machine.u64(task + BigInt(TASK.size) + 0x10n, node).u64(node, 0x10_0000n);
+    }
+  });
+  assert.deepEqual(kernel.tasks(), []);
+  const told = kernel.warnings.filter(({ message }) => message.startsWith("2 tasks or processes are lost: "));
+  assert.equal(told.length, 1);
+});
+
+Deno.test("a console line made to be slow is read in a moment", () => {
+  const lines = [
+    "BUG: kernel NULL pointer dereference, address: 0000000000000018",
+    ...Array.from({ length: 200 }, () => `CPU: 0 PID: 1 Comm: x Tainted: ${" ".repeat(4000)}`),
+    ...Array.from({ length: 200 }, () => "ALERT! ".repeat(580)),
+    ...Array.from({ length: 200 }, () => `<${"STACK".repeat(800)}`),
+  ];
+  assert.equal(parseConsole(lines).reports.length, 1);
+});

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Disk } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
+import { checkWrite } from "../policy.ts";
 import { defineTool } from "../tool.ts";
 
 /** Writes a differencing disk into its parent and removes it. */
@@ -18,6 +19,8 @@ export default defineTool({
   feature: "disks",
   timed: true,
   writes: "path",
+  // What a link leads to counts, not where the link lies.
+  opens: ({ path }) => [path],
   async plan({ path, follow_parents }, { driver, signal }) {
     const disks = abilityOf(driver, "disks");
     const { parent, losses } = await disks.mergeLosses(path, follow_parents, signal);
@@ -28,6 +31,11 @@ export default defineTool({
       fingerprint: { path, parent, file_bytes, allocated_bytes },
     };
   },
-  handle: ({ path, follow_parents }, context) =>
-    abilityOf(context.driver, "disks").merge(path, follow_parents, context),
+  async handle({ path, follow_parents }, context) {
+    const { driver, config, host, door, signal } = context;
+    const disks = abilityOf(driver, "disks");
+    const { parent } = await disks.mergeLosses(path, follow_parents, signal);
+    await checkWrite(config, host, door, parent);
+    return await disks.merge(path, follow_parents, context);
+  },
 });

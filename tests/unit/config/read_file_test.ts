@@ -30,6 +30,7 @@ Deno.test("the example in the documentation loads and uses every key", async () 
       deny: { classes: ["D"], tools: ["vm_nmi", "console_type"] },
       vms: ["web", "vm-0b3f2c1e-5a77-4e1b-9d5e-0f6a1c2b3d4e"],
       folders: ["/srv/exchange"],
+      downloads: ["https://cloud.example.org/images/"],
       exec_without_plan: ["web"],
       plan_for_exec_on_command_line: true,
       debugger_commands: [".reload", "!process"],
@@ -64,9 +65,9 @@ Deno.test("a denied tool may be written in three ways", () => {
   assert.deepEqual(config.policy.deny.tools, ["vm_nmi", "vm_delete", "console_type"]);
 });
 
-Deno.test("an empty list of allowed VMs or folders allows none", () => {
-  const { policy } = parseConfig("policy: {vms: [], folders: []}\n", FILE);
-  assert.deepEqual([policy.vms, policy.folders], [[], []]);
+Deno.test("an empty list of allowed VMs, folders or addresses allows none", () => {
+  const { policy } = parseConfig("policy: {vms: [], folders: [], downloads: []}\n", FILE);
+  assert.deepEqual([policy.vms, policy.folders, policy.downloads], [[], [], []]);
 });
 
 /** Text, line, column, a part of the message, a part of the hint. */

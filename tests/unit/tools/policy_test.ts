@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { HvError } from "../../../src/base/errors.ts";
+import { type Config, DEFAULT_CONFIG } from "../../../src/config/config.ts";
+import { openDenoHost } from "../../../src/host/deno_host.ts";
+import { checkDownload, checkWrite } from "../../../src/tools/policy.ts";
+import { catalogue } from "../../../src/tools/table.ts";
+import { joinPath } from "../../../src/base/paths.ts";
+import { withTemporaryFolder } from "../../support/temporary_folder.ts";
+
+function withPolicy(policy: Partial<Config["policy"]>): Config {
+  return { ...DEFAULT_CONFIG, policy: { ...DEFAULT_CONFIG.policy, ...policy } };
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof HvError && error.code === "hv.policy_denied";
+}
+
+Deno.test("downloads come from below the named addresses only, as a server reads them", () => {
+  const config = withPolicy({ downloads: ["https://example.org/images", "http://127.0.0.1:8080/"] });
+  const good = [
+    "https://example.org/images",
+    "https://example.org/images/a/b.qcow2?x=1",
+    "https://EXAMPLE.org:443/images/c",
+    "http://127.0.0.1:8080/any",
+  ];
+  const bad = [
+    "http://example.org/images/a",
+    "https://example.org/images-of-others/a",
+    "https://example.org/images/../secret",
+    "https://example.org/images/%2e%2e/secret",
+    "https://example.org:8443/images/a",
+    "https://example.org.evil.org/images/a",
+    "https://example.org@evil.org/images/a",
+    "http://127.0.0.1/any",
+  ];
+  for (const door of ["cli", "mcp"] as const) {
+    for (const address of good) assert.doesNotThrow(() => checkDownload(config, door, address), address);
+    for (const address of bad) assert.throws(() => checkDownload(config, door, address), isDenied, address);
+  }
+});
+
+Deno.test("without a policy the command line may download from everywhere and MCP from nowhere", () => {
+  assert.doesNotThrow(() => checkDownload(DEFAULT_CONFIG, "cli", "http://example.org/x"));
+  assert.throws(() => checkDownload(DEFAULT_CONFIG, "mcp", "http://example.org/x"), isDenied);
+});
+
+Deno.test("a link in an allowed folder opens no disk outside of it", () =>
+  withTemporaryFolder(async (root) => {
+    await Deno.mkdir(`${root}/allowed`);
+    await Deno.writeFile(`${root}/outside.img`, new Uint8Array(512));
+    await Deno.writeFile(`${root}/allowed/inside.img`, new Uint8Array(512));
+    await Deno.symlink(`${root}/outside.img`, `${root}/allowed/link.img`);
+    const config = withPolicy({ folders: [`${root}/allowed`] });
+    const host = openDenoHost();
+    const check = async (tool: string, name: string): Promise<void> => {
+      const more = tool === "disk_attach" ? { vm: "web" } : tool === "disk_resize" ? { size_bytes: 512 } : {};
+      const prepared = (await catalogue.load(tool)).prepare({ path: `${root}/allowed/${name}`, ...more });
+      for (const opened of prepared.opens()) await checkWrite(config, host, "mcp", joinPath(opened, "file"));
+    };
+    for (const tool of ["disk_resize", "disk_compact", "disk_merge", "disk_delete", "disk_attach"]) {
+      await check(tool, "inside.img");
+      await assert.rejects(() => check(tool, "link.img"), isDenied, tool);
+    }
+  }));

@@ -153,6 +153,9 @@ export class InProcessServer implements AsyncDisposable {
       },
       readLine: () => Promise.resolve(undefined),
       reserveStdout: () => {},
+      takeOver: () => {
+        throw new Error("a server takes no terminal over");
+      },
       onInterrupt: () => () => {},
     };
   }

@@ -16,7 +16,11 @@ const FAMILY_TITLES: Readonly<Record<Family, string>> = {
   vm: "VM: virtual machines that stay",
   sandbox: "Sandbox: virtual machines that go away",
   checkpoint: "Checkpoint: points to go back to",
+  disk: "Disk: virtual disks",
+  net: "Net: switches, network adapters, port forwards",
+  device: "Device: discs, serial ports, TPMs, graphics cards",
   image: "Image: what virtual machines start from",
+  console: "Console: screen, keys, mouse and serial line",
   guest: "Guest: inside a running virtual machine",
   dump: "Dump: crash dumps",
 };

@@ -14,14 +14,14 @@ export default defineTool({
   input: {
     path: Path,
     stacks: z._default(z.boolean(), false),
-    state: z.optional(TaskState),
+    task_state: z.optional(TaskState),
     pid: z.optional(z.int().check(z.minimum(0))),
     limit: z._default(ListLimit, 1000),
   },
   positional: ["path"],
   output: DumpTasks,
   without: ["run", "net", "env", "sys", "write"],
-  handle: ({ path, stacks, state, pid, limit }, { host, signal }) =>
+  handle: ({ path, stacks, task_state: state, pid, limit }, { host, signal }) =>
     listDumpTasks(host.files, host.clock, { path, stacks, state, pid, limit, signal }),
   render: renderDumpTasks,
 });

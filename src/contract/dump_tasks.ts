@@ -12,6 +12,7 @@ export const DumpTasks = z.lazy(() =>
     path: z.string(),
     dump_kind: z.string(),
     os_version: z.nullable(z.string()),
+    /** What idle processors run comes first, as pid 0; then the kernel's own order. */
     tasks: z.array(z.object({
       /** Number of the task; of a process's first thread the same as `process`. */
       pid: z.int(),

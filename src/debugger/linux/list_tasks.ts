@@ -42,7 +42,11 @@ export async function listDumpTasks(
     });
   }
   const running = new Map(kernel.processors().map((processor) => [processor.task()?.address, processor]));
-  const wanted = all.filter((task) =>
+  // The idle task of a processor is in no list; while it runs, it is what that processor does.
+  const idle = kernel.processors().flatMap((processor) => processor.task() ?? []).filter((task) =>
+    task.pid === 0
+  );
+  const wanted = [...idle, ...all].filter((task) =>
     (state === undefined || task.state === state) &&
     (pid === undefined || task.pid === pid || task.tgid === pid)
   );

@@ -29,6 +29,7 @@ const BLAMELESS: ReadonlySet<string> = new Set([
   "oom",
   "nmi",
   "mce",
+  "none",
 ]);
 /** Classes in which the innermost function was executing when it failed. */
 const EXECUTING: ReadonlySet<string> = new Set([

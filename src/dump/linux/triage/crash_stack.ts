@@ -28,7 +28,7 @@ export type StackOrigin =
 
 /** The stack of the crash. */
 export interface CrashStack {
-  /** The class of the crash, as the console rules name it; `hang` when nothing was said and nobody panicked. */
+  /** The class of the crash, as the console rules name it; `hang` or `none` when nothing was said. */
   readonly kind: string;
   readonly origin: StackOrigin;
   readonly frames: readonly LinuxFrame[];
@@ -81,7 +81,7 @@ export function findCrashStack(kernel: LinuxKernel, log: ConsoleFindings): Crash
   }
   const processor = panicked === null ? undefined : kernel.processors()[panicked];
   if (processor !== undefined) return panicStack(kernel, kind ?? "panic", processor);
-  return kind === null ? hangStack(kernel) : null;
+  return kind === null ? quietStack(kernel) : null;
 }
 
 /** Each function of a walk. */
@@ -122,13 +122,14 @@ function panicStack(kernel: LinuxKernel, kind: string, processor: LinuxProcessor
     : stackFrom(kind, "panic", frames, end, panic + 1, processor);
 }
 
-/** Nobody said a thing: what the first processor that is not idle does right now. */
-function hangStack(kernel: LinuxKernel): CrashStack | null {
+/** Nobody said a thing: what the first processor that is not idle does right now; `none` when all are idle. */
+function quietStack(kernel: LinuxKernel): CrashStack | null {
   const processors = kernel.processors();
-  const busy = processors.find((processor) => (processor.task()?.pid ?? 0) !== 0) ?? processors[0];
-  if (busy === undefined) return null;
-  const { frames, end } = walkProcessor(kernel, busy);
-  return stackFrom("hang", "processor", frames, end, 0, busy);
+  const busy = processors.find((processor) => (processor.task()?.pid ?? 0) !== 0);
+  const shown = busy ?? processors[0];
+  if (shown === undefined) return null;
+  const { frames, end } = walkProcessor(kernel, shown);
+  return stackFrom(busy === undefined ? "none" : "hang", "processor", frames, end, 0, shown);
 }
 
 /** A processor's whole stack; empty when it ran a program. */

@@ -6,6 +6,7 @@ import type { PermissionKind } from "../host/permissions.ts";
 import type { RawTerminal } from "../host/raw_terminal.ts";
 import { type OutputStream, ReaderGone } from "../host/terminal.ts";
 import { Pipeline } from "../tools/call.ts";
+import { classOfCall } from "../tools/class_of_call.ts";
 import {
   type CallAnswer,
   type CallSurroundings,
@@ -13,7 +14,7 @@ import {
   describeRunning,
 } from "../tools/dispatch.ts";
 import { Session } from "../tools/session.ts";
-import { classOfCall, type Tool } from "../tools/tool.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { ParsedCall } from "./arguments.ts";
 import {
   brokenOffCodeOf,

@@ -15,14 +15,8 @@ import { type Admitted, ProgressRelay } from "./admission.ts";
 import { checkTool, checkVm, checkWrite, mayRunWithoutPlan } from "./policy.ts";
 import type { Session } from "./session.ts";
 import { resolveVms, type Target } from "./targets.ts";
-import {
-  type CallContext,
-  type CallOptions,
-  classOfCall,
-  type PreparedCall,
-  type Provided,
-  type Tool,
-} from "./tool.ts";
+import { classOfCall } from "./class_of_call.ts";
+import type { CallContext, CallOptions, PreparedCall, Provided, Tool } from "./tool.ts";
 
 export class Pipeline implements Dispatcher {
   readonly #session: Session;

@@ -214,13 +214,6 @@ export interface Tool {
   renderFailure(context: JsonObject): string | undefined;
 }
 
-/** The class of one call: a reading tool that is told to write a file, or to fetch one and keep it, changes something. */
-export function classOfCall(tool: Tool, args: Readonly<Record<string, unknown>>): ToolClass {
-  const writes = tool.writes !== undefined && typeof args[tool.writes] === "string";
-  const fetches = tool.fetches !== undefined && args[tool.fetches] === true;
-  return tool.class === "R" && (writes || fetches) ? "M" : tool.class;
-}
-
 /** Turns a definition into a {@link Tool}. */
 export function defineTool<
   const S extends Shape,

@@ -3,7 +3,8 @@
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { describeRunning } from "../dispatch.ts";
-import { type CallContext, classOfCall, type Provided, type Tool } from "../tool.ts";
+import { classOfCall } from "../class_of_call.ts";
+import type { CallContext, Provided, Tool } from "../tool.ts";
 
 /** The arguments of a call that is handed on. */
 export const DELEGATED_INPUT = {

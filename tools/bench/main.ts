@@ -5,6 +5,7 @@ import { measureDumps } from "./dumps.ts";
 import { measureHyperV } from "./hyperv.ts";
 import { measureConsole } from "./console.ts";
 import { measureLinuxDumps } from "./linux_dumps.ts";
+import { measureExec } from "./exec.ts";
 import { measureList } from "./list.ts";
 import { measureDisks } from "./disks.ts";
 import { measureMcp } from "./mcp.ts";
@@ -27,6 +28,7 @@ const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[
   { name: "hyperv", title: "Hyper-V through the sidecar, milliseconds", measure: measureHyperV },
   { name: "console", title: "Consoles, milliseconds", measure: measureConsole },
   { name: "monitor", title: "A monitor's round trip, microseconds", measure: measureMonitor },
+  { name: "exec", title: "A program in a running guest, milliseconds", measure: measureExec },
   { name: "clones", title: "Clones of a warm template, milliseconds", measure: measureWarmClone },
 ];
 

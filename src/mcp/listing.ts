@@ -62,10 +62,16 @@ function inputSchemaOf(tool: Tool, whole: boolean): ListedTool["inputSchema"] {
   };
 }
 
-/** Drops what a model does not need: patterns that an error explains better, and free-form object rules. */
+/**
+ * Drops what a model does not need: patterns that an error explains better, free-form object rules, and what goes without
+ * saying: that a switch is off and a list empty when left out.
+ */
 function lean(schema: JsonObject): JsonObject {
   const { pattern: _, minLength: __, maxLength: ___, propertyNames: ____, maxItems: _____, ...rest } = schema;
   if (rest.type === "object") return { type: "object", additionalProperties: true };
   if (isJsonObject(rest.items)) rest.items = lean(rest.items);
+  if (rest.default === false || (Array.isArray(rest.default) && rest.default.length === 0)) {
+    delete rest.default;
+  }
   return rest;
 }

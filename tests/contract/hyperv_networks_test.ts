@@ -162,43 +162,43 @@ faultTest("serial ports are pipes, and a TPM comes and goes while the VM is off"
   assert.equal((await lab.failure("serial_set", { vm: "web", port: 1 })).code, "hv.usage");
 
   assert.deepEqual(await devicesOf(host, "tpm"), []);
-  assert.equal(Device.parse(await lab.call("tpm_set", { vm: "web", state: "on" })).now, true);
+  assert.equal(Device.parse(await lab.call("tpm_set", { vm: "web", presence: "on" })).now, true);
   assert.equal((await devicesOf(host, "tpm")).length, 1);
   await lab.call("vm_start", { vm: "web" });
-  assert.equal((await lab.failure("tpm_set", { vm: "web", state: "off" })).code, "hv.conflict");
+  assert.equal((await lab.failure("tpm_set", { vm: "web", presence: "off" })).code, "hv.conflict");
   await lab.call("vm_stop", { vm: "web", mode: "off" });
-  assert.equal(Device.parse(await lab.call("tpm_set", { vm: "web", state: "off" })).now, false);
+  assert.equal(Device.parse(await lab.call("tpm_set", { vm: "web", presence: "off" })).now, false);
 });
 
 faultTest("a part of a graphics card is given, changed and taken away", async (host) => {
   const { lab } = host;
   await lab.call("vm_create", { name: "web", ...SMALL });
   const given = Device.parse(
-    await lab.call("gpu_set", { vm: "web", state: "on", memory_min_mb: 64, memory_max_mb: 512 }),
+    await lab.call("gpu_set", { vm: "web", presence: "on", memory_min_mb: 64, memory_max_mb: 512 }),
   );
   assert.deepEqual([given.kind, given.now], ["gpu", true]);
   assert.match(given.model, /64 to 512 MiB/);
-  const changed = Device.parse(await lab.call("gpu_set", { vm: "web", state: "on", memory_max_mb: 256 }));
+  const changed = Device.parse(await lab.call("gpu_set", { vm: "web", presence: "on", memory_max_mb: 256 }));
   assert.match(changed.model, /64 to 256 MiB/);
   assert.equal((await devicesOf(host, "gpu")).length, 1);
   await lab.call("vm_start", { vm: "web" });
-  assert.equal((await lab.failure("gpu_set", { vm: "web", state: "off" })).code, "hv.conflict");
+  assert.equal((await lab.failure("gpu_set", { vm: "web", presence: "off" })).code, "hv.conflict");
   await lab.call("vm_stop", { vm: "web", mode: "off" });
-  assert.equal(Device.parse(await lab.call("gpu_set", { vm: "web", state: "off" })).now, false);
-  const upside = { vm: "web", state: "on", memory_min_mb: 2, memory_max_mb: 1 };
+  assert.equal(Device.parse(await lab.call("gpu_set", { vm: "web", presence: "off" })).now, false);
+  const upside = { vm: "web", presence: "on", memory_min_mb: 2, memory_max_mb: 1 };
   assert.equal((await lab.failure("gpu_set", upside)).code, "hv.usage");
 }, { host: { PartitionableGpus: [{ Name: "\\\\?\\PCI#VEN_10DE#GPUPARAV" }] } });
 
 faultTest("a host without a card to divide says so", async ({ lab }) => {
   await lab.call("vm_create", { name: "web", ...SMALL });
-  const none = await lab.failure("gpu_set", { vm: "web", state: "on" });
+  const none = await lab.failure("gpu_set", { vm: "web", presence: "on" });
   assert.equal(none.code, "hv.unsupported");
 });
 
 faultTest("Windows Server 2019 lists devices and divides no card", async (host) => {
   await host.lab.call("vm_create", { name: "web", ...SMALL });
   assert.deepEqual(await devicesOf(host, "gpu"), []);
-  const old = await host.lab.failure("gpu_set", { vm: "web", state: "on" });
+  const old = await host.lab.failure("gpu_set", { vm: "web", presence: "on" });
   assert.deepEqual([old.code, old.context.cmdlet], ["hv.unsupported", "Add-VMGpuPartitionAdapter"]);
 }, { host: { Generation: 2019 } });
 

@@ -14,20 +14,20 @@ export default defineTool({
   summary: "Give a VM that is off a part of the host's graphics card, or take it away",
   input: {
     vm: VmRef,
-    state: Presence,
+    presence: Presence,
     memory_min_mb: z.optional(GpuMemoryMb),
     memory_max_mb: z.optional(GpuMemoryMb),
   },
-  positional: ["vm", "state"],
+  positional: ["vm", "presence"],
   help: {
-    state: "Whether the VM has a part",
+    presence: "Whether the VM has a part",
     memory_min_mb: "Least memory of the card that it gets",
     memory_max_mb: "Most memory of the card that it gets",
   },
   output: Device,
   uses: ["driver", "vm"],
   feature: "gpus",
-  async handle({ state, memory_min_mb, memory_max_mb }, context) {
+  async handle({ presence, memory_min_mb, memory_max_mb }, context) {
     const { driver, vm, signal } = context;
     if (memory_min_mb !== undefined && memory_max_mb !== undefined && memory_min_mb > memory_max_mb) {
       throw new HvError(
@@ -43,7 +43,7 @@ export default defineTool({
       ...(memory_min_mb === undefined ? {} : { memory_min_mb }),
       ...(memory_max_mb === undefined ? {} : { memory_max_mb }),
     };
-    await abilityOf(driver, "gpus").set(vm.id, state === "on" ? share : null, context);
+    await abilityOf(driver, "gpus").set(vm.id, presence === "on" ? share : null, context);
     return findDevice(vm, await abilityOf(driver, "devices").list(vm.id, signal), "gpu");
   },
 });

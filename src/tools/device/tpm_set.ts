@@ -10,16 +10,16 @@ export default defineTool({
   family: "device",
   class: "M",
   summary: "Give a VM a TPM 2.0 or take it away, at its next start",
-  input: { vm: VmRef, state: Presence },
-  positional: ["vm", "state"],
-  help: { state: "Whether the VM has one" },
+  input: { vm: VmRef, presence: Presence },
+  positional: ["vm", "presence"],
+  help: { presence: "Whether the VM has one" },
   output: Device,
   uses: ["driver", "vm"],
   feature: "devices",
-  async handle({ state }, context) {
+  async handle({ presence }, context) {
     const { driver, vm, signal } = context;
     const devices = abilityOf(driver, "devices");
-    await devices.setTpm(vm.id, state === "on", context);
+    await devices.setTpm(vm.id, presence === "on", context);
     return findDevice(vm, await devices.list(vm.id, signal), "tpm");
   },
 });

@@ -56,9 +56,10 @@ export async function freeSlots(session: QmpSession): Promise<string[]> {
   return SPARES.filter((slot) => !buses.includes(`${PERIPHERALS}/${slot}/${slot}`));
 }
 
-/** Plugs a card in. A failure leaves nothing behind. */
+/** Plugs a card in. A failure leaves nothing behind; what a call that was killed left under its number goes first. */
 export async function plugIn(session: QmpSession, plan: NicPlan): Promise<void> {
   const { number, link } = plan;
+  await takeNetdevs(session, number);
   try {
     await session.command("netdev_add", hubPort(number));
     if (link !== undefined) await connect(session, number, link);

@@ -103,8 +103,10 @@ async function setNic(
   refuseVlan(record, vlan);
   if (id === undefined) return;
   if (id !== null) await needSwitch(context, id);
-  const { switch: before, ...rest } = nic;
-  const changed: RecordedNic = id === null ? rest : { ...rest, switch: id };
+  const { switch: _, ...rest } = nic;
+  const changed: RecordedNic = id === null
+    ? rest
+    : { ...rest, ...await ownMac(records, nic, id), switch: id };
   const all = nics.map((other) => other.number === nic.number ? changed : other);
   refuseForwardless(record, all);
   await using undo = new UndoList();
@@ -112,13 +114,18 @@ async function setNic(
   await records.save({ ...record, nics: all });
   const seen = live?.find(({ number }) => number === nic.number);
   const link = id === null ? undefined : linkOf(id);
-  if (seen?.isMovable && before !== id && !isSameLink(seen.link, link)) {
+  if (seen?.isMovable && !isSameLink(seen.link, link)) {
     await monitor.ask(async (session) => {
       await moveNic(session, nic.number, seen.link, link);
       return {};
     });
   }
   undo.keep();
+}
+
+/** QEMU's standard address serves behind the host, where each VM is alone; on a switch two VMs would have it. */
+async function ownMac(records: VmRecords, { mac }: RecordedNic, id: string): Promise<{ mac?: string }> {
+  return mac === undefined && id !== DEFAULT_SWITCH ? { mac: await newMac(records) } : {};
 }
 
 async function removeNic(

@@ -95,7 +95,7 @@ export const DumpTriage = z.lazy(() => {
     })),
     /** What a Linux kernel said went wrong. Left out for other systems. */
     crash: z.optional(z.object({
-      /** `null-deref`, `gpf`, `bug`, `soft-lockup`, `hung-task`, `init-killed`, ...; `hang` or `none` when it said nothing. */
+      /** `null-deref`, `gpf`, `bug`, `soft-lockup`, `hung-task`, `init-killed`, ...; `hang` or `none` when it said nothing, `unknown` when that cannot be read. */
       class: z.string(),
       /** First line of the report. */
       headline: text,

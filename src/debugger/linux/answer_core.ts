@@ -39,7 +39,7 @@ export function answerLinuxCore(kernel: LinuxKernel, inspection: DumpInspection,
   const findings = parseConsole(lines);
   const crash = findCrashStack(kernel, findings);
   const report = findings.main?.report ?? null;
-  const kind = crash?.kind ?? report?.class ?? "none";
+  const kind = kindOf(crash, findings, log !== null);
   const stack = crash !== null ? coreStack(crash, full) : logStack(findings);
   const named = stack.places.flatMap(namedFrame);
   const blame = blameLinux(
@@ -100,6 +100,12 @@ export function answerLinuxCore(kernel: LinuxKernel, inspection: DumpInspection,
     warnings: full ? warnings : warnings.slice(0, LISTED.warnings),
     ...(truncated ? { truncated } : {}),
   };
+}
+
+/** A machine whose log cannot be read and that did not panic may have said anything: that is no silence. */
+function kindOf(crash: CrashStack | null, { main }: ConsoleFindings, readable: boolean): string {
+  if (!readable && (crash === null || crash.kind === "hang" || crash.kind === "none")) return "unknown";
+  return crash?.kind ?? main?.report.class ?? "none";
 }
 
 /** The taint at the crash as the report printed it; the kernel's own mask has what the crash added. */

@@ -35,8 +35,9 @@ const TITLES: ReadonlyMap<string, string> = new Map([
   ["oom-kill", "Out of memory, process killed"],
   ["nmi", "NMI, panic"],
   ["stack-smash", "Stack overwritten"],
-  ["hang", "No report: the machine may hang"],
+  ["hang", "No report, and a processor is busy"],
   ["none", "No kernel report"],
+  ["unknown", "Not told what happened: the kernel's log cannot be read"],
 ]);
 
 /** Who ran, for the summary. */

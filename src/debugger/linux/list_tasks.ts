@@ -8,8 +8,8 @@ import type { KernelTask } from "../../dump/linux/kernel/tasks.ts";
 import { type LinuxFrame, nameFrames, walkProcessor } from "../../dump/linux/triage/crash_stack.ts";
 import { hex64 } from "../../dump/numbers.ts";
 import { badDump } from "../../dump/reasons.ts";
-import { type DumpFiles, inspectDumpFile } from "../inspect_file.ts";
-import { openLinuxKernel } from "./open_kernel.ts";
+import type { DumpFiles } from "../inspect_file.ts";
+import { inspectCore, openLinuxKernel } from "./open_kernel.ts";
 
 /** Of which core, which tasks, and whether with their stacks. */
 export interface TaskOptions {
@@ -22,7 +22,7 @@ export interface TaskOptions {
 }
 
 /**
- * Lists tasks in the order of the kernel. Fails as `inspectDumpFile` and `openLinuxKernel` do, and with `hv.bad_dump`
+ * Lists tasks in the order of the kernel. Fails as `inspectCore` and `openLinuxKernel` do, and with `hv.bad_dump`
  * when the core does not hold what leads to the tasks.
  */
 export async function listDumpTasks(
@@ -31,7 +31,7 @@ export async function listDumpTasks(
   options: TaskOptions,
 ): Promise<DumpTasks> {
   const { path, stacks, state, pid, limit, signal } = options;
-  const { inspection } = await inspectDumpFile(files, clock, path, signal);
+  const inspection = await inspectCore(files, clock, path, signal);
   using file = files.open(path);
   const kernel = await openLinuxKernel(file);
   const all = kernel.tasks();

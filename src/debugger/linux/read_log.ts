@@ -5,8 +5,8 @@ import { visibleText } from "../../base/visible_text.ts";
 import type { DumpLog } from "../../contract/dump_log.ts";
 import { dmesgLines } from "../../dump/linux/kernel/log_record.ts";
 import { badDump } from "../../dump/reasons.ts";
-import { type DumpFiles, inspectDumpFile } from "../inspect_file.ts";
-import { openLinuxKernel } from "./open_kernel.ts";
+import type { DumpFiles } from "../inspect_file.ts";
+import { inspectCore, openLinuxKernel } from "./open_kernel.ts";
 
 /** Of which core, and how many lines from the end; all without a number. */
 export interface LogOptions {
@@ -15,13 +15,13 @@ export interface LogOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Reads the log. Fails as `inspectDumpFile` and `openLinuxKernel` do, and with `hv.bad_dump` when it has no log. */
+/** Reads the log. Fails as `inspectCore` and `openLinuxKernel` do, and with `hv.bad_dump` when it has no log. */
 export async function readDumpLog(
   files: DumpFiles,
   clock: Clock,
   { path, tail, signal }: LogOptions,
 ): Promise<DumpLog> {
-  const { inspection } = await inspectDumpFile(files, clock, path, signal);
+  const inspection = await inspectCore(files, clock, path, signal);
   using file = files.open(path);
   const kernel = await openLinuxKernel(file);
   const log = kernel.log();

@@ -19,6 +19,11 @@ export default defineTool({
     limit: z._default(ListLimit, 1000),
   },
   positional: ["path"],
+  help: {
+    stacks: "Add each task's stack",
+    task_state: "Only tasks in this state: R running, S sleeping, D waiting, T stopped, Z ended, I idle",
+    pid: "Only this task or process",
+  },
   output: DumpTasks,
   without: ["run", "net", "env", "sys", "write"],
   handle: ({ path, stacks, task_state: state, pid, limit }, { host, signal }) =>

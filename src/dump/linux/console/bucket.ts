@@ -50,7 +50,8 @@ export function isCarrier(name: string): boolean {
 export function bucketOfFrames(kind: string, frames: readonly NamedFrame[], message: string): string {
   const functions = frames.filter(({ name }) => !isCarrier(name)).slice(0, FUNCTIONS)
     .map(({ name, module }) => `${module === null ? "" : `${module}:`}${baseName(name)}`);
-  return [kind, ...(functions.length > 0 ? functions : [withoutNumbers(message)])].join("|");
+  const what = functions.length > 0 ? functions : [withoutNumbers(message)].filter((text) => text !== "");
+  return [kind, ...what].join("|");
 }
 
 /** Keys of what is told by its meaning and not by a stack; null for all other classes. */

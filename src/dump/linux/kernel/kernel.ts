@@ -166,10 +166,9 @@ export class LinuxKernel {
 
   /** The stack of a task that is off the processor; null when its saved place is not in the dump. */
   walkTask({ stackPointer }: KernelTask): Walk | null {
-    const saved = this.#part(() =>
-      this.memory.view(stackPointer, SWITCH_FRAME.bytes, "a task's saved registers")
-    );
-    if (saved === null) return null;
+    const bytes = this.memory.space.read(stackPointer, SWITCH_FRAME.bytes);
+    if (bytes === undefined) return null;
+    const saved = new DataView(bytes.buffer, bytes.byteOffset, SWITCH_FRAME.bytes);
     return this.walk(
       frameRegisters(
         saved.getBigUint64(SWITCH_FRAME.returnAddress, true),

@@ -30,6 +30,7 @@ const BLAMELESS: ReadonlySet<string> = new Set([
   "nmi",
   "mce",
   "none",
+  "unknown",
 ]);
 /** Classes in which the innermost function was executing when it failed. */
 const EXECUTING: ReadonlySet<string> = new Set([

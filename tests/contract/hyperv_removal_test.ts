@@ -20,8 +20,8 @@ faultTest("a preview names each loss with its path and size, and nothing else is
   await lab.call("vm_stop", { vm: "web", mode: "save" });
   const losses = await lossesOf(lab, "web");
   assert.deepEqual(losses.map(({ what }) => what), [
-    "the VM's configuration",
-    "the memory that it saved",
+    'the configuration of "web"',
+    'the memory that "web" saved',
     'the checkpoint "clean"',
     "disk",
     "disk",

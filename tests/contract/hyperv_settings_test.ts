@@ -89,6 +89,18 @@ faultTest("the keys of Secure Boot are chosen before the TPM, and bounds fit the
   }
 });
 
+faultTest("a VM whose settings cannot be read is shown all the same", async ({ lab, world }) => {
+  await lab.call("vm_create", { name: "web", ...SMALL });
+  await world.setFaults({ rules: [{ cmdlet: "Get-VMFirmware", do: "fail", message: "no firmware" }] });
+  const answer = await lab.pipeline.call({ tool: "vm_get", args: { vm: "web" } }, {
+    signal: AbortSignal.timeout(60_000),
+    progress: () => {},
+  });
+  assert.ok(answer.kind === "done");
+  assert.deepEqual([answer.result.name, answer.result.settings], ["web", undefined]);
+  assert.match(answer.warnings.join(), /settings: .*no firmware/);
+});
+
 endSharedHost();
 
 async function makeWithDisc(lab: Lab, name: string, generation: number): Promise<void> {

@@ -52,8 +52,8 @@ export async function lossesOf(
   if (tag?.adopted) return [];
   const seen = await hyperv.disks(id, tag?.key, signal);
   const { checkpoints } = await hyperv.checkpoints(id, signal);
-  const losses: Loss[] = [{ what: "the VM's configuration" }];
-  if (seen.machine.state === "Saved") losses.push({ what: "the memory that it saved" });
+  const losses: Loss[] = [{ what: `the configuration of "${seen.machine.name}"` }];
+  if (seen.machine.state === "Saved") losses.push({ what: `the memory that "${seen.machine.name}" saved` });
   for (const { name } of checkpoints) losses.push({ what: `the checkpoint "${name}"` });
   losses.push(...diskLosses(seen, keep_disks));
   for (const { name, vm, path } of seen.dependants) {

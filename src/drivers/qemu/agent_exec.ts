@@ -8,7 +8,13 @@ import { checkCommand, startArguments } from "./agent_arguments.ts";
 import { isUnreachable } from "./agent_errors.ts";
 import { closeHandles } from "./agent_handles.ts";
 import type { AgentLink, WokenProgram } from "./agent_link.ts";
-import { letBegin, openStreams, type ProgramStreams } from "./agent_opening.ts";
+import {
+  letBegin,
+  openStreams,
+  type ProgramStreams,
+  type StartedProgram,
+  waitAfterStart,
+} from "./agent_opening.ts";
 import { GuestPipe } from "./agent_pipe.ts";
 import {
   Pace,
@@ -20,10 +26,7 @@ import {
 } from "./agent_program.ts";
 import { END_PROGRAM, FIFO_FOLDERS, START_PROGRAM } from "./agent_scripts.ts";
 import { NoPlace, setupFailure } from "./agent_setup_errors.ts";
-import { PIPES, STREAM_PLACES, type StreamPlace } from "./agent_streams.ts";
-
-/** Even the shortest program needs that long until it has ended. */
-const FIRST_RESULT_MS = 2;
+import { PIPES, STREAM_PLACES } from "./agent_streams.ts";
 
 /** How long ending a program may take after the call that wanted it is over. */
 const END_LIMIT_MS = 20_000;
@@ -55,7 +58,8 @@ export async function execThroughAgent(
   const woken = await link.takeSleeper()?.wakeWith(command, signal);
   if (woken !== undefined) {
     try {
-      return await new GuestProgram(link, clock, woken.pid, PIPES, woken).follow(command, sinks, signal);
+      const started = { pid: woken.pid, place: PIPES, startTookMs: 0 };
+      return await new GuestProgram(link, clock, started, woken).follow(command, sinks, signal);
     } catch (error) {
       if (!(error instanceof NotStarted)) throw error;
       await woken.wakeOtherwise(signal);
@@ -75,8 +79,11 @@ async function startAndFollow(
   for (const makePlace of STREAM_PLACES) {
     const place = makePlace();
     try {
+      await link.connect(signal);
+      const before = clock.monotonic();
       const pid = await startScript(link, START_PROGRAM, startArguments(place.base, command), signal);
-      return await new GuestProgram(link, clock, pid, place).follow(command, sinks, signal);
+      const started = { pid, place, startTookMs: clock.monotonic() - before };
+      return await new GuestProgram(link, clock, started).follow(command, sinks, signal);
     } catch (error) {
       if (!(error instanceof NoPlace)) throw error;
       reason = error.message;
@@ -95,24 +102,22 @@ async function startAndFollow(
 class GuestProgram {
   readonly #link: AgentLink;
   readonly #clock: Clock;
-  readonly #pid: number;
-  readonly #place: StreamPlace;
+  readonly #started: StartedProgram;
   readonly #handles: number[] = [];
   readonly #woken: WokenProgram | undefined;
   #exit: GuestExit | undefined;
 
-  constructor(link: AgentLink, clock: Clock, pid: number, place: StreamPlace, woken?: WokenProgram) {
+  constructor(link: AgentLink, clock: Clock, started: StartedProgram, woken?: WokenProgram) {
     this.#woken = woken;
     this.#link = link;
     this.#clock = clock;
-    this.#pid = pid;
-    this.#place = place;
+    this.#started = started;
   }
 
   async follow(command: GuestCommand, sinks: Sinks, signal: AbortSignal): Promise<GuestExit> {
     const trace = await this.#link.traces.open();
     const note = (): Promise<void> =>
-      trace.note({ pid: this.#pid, base: this.#place.base, handles: this.#handles });
+      trace.note({ pid: this.#started.pid, base: this.#started.place.base, handles: this.#handles });
     let reachable = true;
     try {
       await note();
@@ -120,9 +125,9 @@ class GuestProgram {
       const pace = new Pace(this.#clock);
       for (;;) {
         // In this order: what is inside once the program is seen to have ended is all that it wrote.
-        const round = [statusCommand(this.#pid), out.probe, err.probe] as const;
+        const round = [statusCommand(this.#started.pid), out.probe, err.probe] as const;
         const [status, anyOut, anyErr] = await this.#link.ask(round, { signal, changes: true });
-        this.#exit ??= readStatus(this.#pid, status).exit;
+        this.#exit ??= readStatus(this.#started.pid, status).exit;
         const fromOut = await out.drain(anyOut, sinks.stdout, signal);
         const fromErr = await err.drain(anyErr, sinks.stderr, signal);
         const empty = fromOut.empty && fromErr.empty;
@@ -160,21 +165,20 @@ class GuestProgram {
     onOpened: () => Promise<void>,
     signal: AbortSignal,
   ): Promise<ProgramStreams> {
-    const program = { pid: this.#pid, place: this.#place };
-    const opened = await openStreams(this.#link, this.#clock, program, this.#handles, signal);
+    const opened = await openStreams(this.#link, this.#clock, this.#started, this.#handles, signal);
     if ("ended" in opened) {
       this.#exit = opened.ended.exit;
       throw setupFailure(opened.ended, command);
     }
     await onOpened();
     await letBegin(this.#link, opened.gate, signal);
-    await this.#clock.sleep(FIRST_RESULT_MS, signal);
+    await this.#clock.sleep(waitAfterStart(this.#started.startTookMs), signal);
     return opened;
   }
 
   async #look(signal: AbortSignal): Promise<ProgramStatus> {
-    const [answer] = await this.#link.ask([statusCommand(this.#pid)], { signal, changes: true });
-    return readStatus(this.#pid, answer);
+    const [answer] = await this.#link.ask([statusCommand(this.#started.pid)], { signal, changes: true });
+    return readStatus(this.#started.pid, answer);
   }
 
   /** Ends the program with all its children; gives the error to throw, which says whether that succeeded. */
@@ -182,7 +186,7 @@ class GuestProgram {
     using limit = startDeadline(this.#clock, END_LIMIT_MS);
     let ended = false;
     try {
-      const args = [String(this.#pid), this.#place.base];
+      const args = [String(this.#started.pid), this.#started.place.base];
       const { exit } = await runScript(this.#link, this.#clock, END_PROGRAM, args, limit.signal);
       ended = exit.exit_code === 0;
       await this.#look(limit.signal);
@@ -190,6 +194,6 @@ class GuestProgram {
       // What counts is the failure that led here; `guest_program_ended` tells how far this came.
     }
     if (!(error instanceof HvError)) return error;
-    return error.withContext({ guest_pid: this.#pid, guest_program_ended: ended });
+    return error.withContext({ guest_pid: this.#started.pid, guest_program_ended: ended });
   }
 }

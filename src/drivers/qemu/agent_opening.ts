@@ -9,8 +9,22 @@ import { Pace, type ProgramStatus, readStatus, statusCommand } from "./agent_pro
 import { NoPlace } from "./agent_setup_errors.ts";
 import type { StreamPlace } from "./agent_streams.ts";
 
-/** A shell needs a moment before its streams are there; each look takes time from it. */
-const FIRST_LOOK_MS = 4;
+/** A look that comes too early takes the guest's time from what it waits for. */
+const SHORTEST_WAIT_MS = 1;
+const LONGEST_WAIT_MS = 50;
+
+/** A program that waits in the guest at its gate. */
+export interface StartedProgram {
+  pid: number;
+  place: StreamPlace;
+  /** How long the guest took to start it: what it does next takes about as long. */
+  startTookMs: number;
+}
+
+/** How long to leave a guest alone that has been given something to start: some share of what the last start took. */
+export function waitAfterStart(startTookMs: number): number {
+  return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, startTookMs * 0.6));
+}
 
 /** The agent's words for a stream that is not there yet. */
 const NOT_YET = /no such file/i;
@@ -34,11 +48,11 @@ const OUTPUTS = ["out writer", "out reader", "err writer", "err reader"] as cons
 export async function openStreams(
   link: AgentLink,
   clock: Clock,
-  { pid, place }: { pid: number; place: StreamPlace },
+  { pid, place, startTookMs }: StartedProgram,
   handles: number[],
   signal: AbortSignal,
 ): Promise<ProgramStreams & { gate: number } | { ended: ProgramStatus }> {
-  const pace = new Pace(clock, FIRST_LOOK_MS);
+  const pace = new Pace(clock, waitAfterStart(startTookMs));
   const wanted = filesOf(place, pid);
   // What is open already stays so: a stream that came to be is the program's for good.
   const opened = new Map<string, number>();

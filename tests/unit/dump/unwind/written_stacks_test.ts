@@ -1,4 +1,4 @@
-/** Whole stacks of x64 that our own writer has run: each frame is known, and the real engine is asked as well. */
+/** Whole stacks that our own writer has run: each frame is known, and the real engine is asked as well. */
 
 import assert from "node:assert/strict";
 import { SymbolFiles } from "../../../../src/debugger/symbols/symbol_files.ts";
@@ -6,6 +6,7 @@ import { findStack } from "../../../../src/debugger/triage/stack.ts";
 import { MemorySource } from "../../../../src/dump/bytes.ts";
 import { openDump } from "../../../../src/dump/open.ts";
 import { askEngine, hasEngine } from "../../../support/debugger_engine.ts";
+import { ARM64_SHAPES, type Arm64Shape, writeArm64Stack } from "../../../support/arm64_stack_writer.ts";
 import { randomFrom } from "../../../support/mutations.ts";
 import { writeStack, type WrittenFrame } from "../../../support/stack_writer.ts";
 
@@ -33,12 +34,33 @@ Deno.test("every form of prolog is undone, whatever calls or interrupts whatever
   }
 });
 
+Deno.test("every form of ARM64 prolog is undone", async () => {
+  const random = randomFrom(5);
+  const any = (): Arm64Shape => ARM64_SHAPES[Math.floor(random() * ARM64_SHAPES.length)] ?? "chain";
+  const stacks = [
+    ...ARM64_SHAPES.map((shape) => [shape]),
+    ...Array.from({ length: 40 }, () => [any(), any(), any(), any(), any()]),
+  ];
+  for (const shapes of stacks) {
+    const { dump, frames } = writeArm64Stack(["chain", ...shapes], random);
+    const session = openDump(new MemorySource(dump));
+    const stack = await findStack(session, new SymbolFiles(session, null));
+    assert.deepEqual(text(stack.frames), text(frames), shapes.join(", "));
+    assert.equal(stack.end, "bottom", shapes.join(", "));
+  }
+});
+
 Deno.test({
   name: "the engine walks the written stacks to the same frames",
   ignore: !hasEngine,
   async fn() {
-    for (let seed = 1; seed <= 4; seed++) {
-      const { dump, frames, kinds } = writeStack(randomFrom(seed * 7919));
+    const written = [1, 2, 3].map((seed) => writeStack(randomFrom(seed * 7919)));
+    // It does not know which bits of a signed address are the signature.
+    const shapes = ARM64_SHAPES.filter((shape) => shape !== "signed");
+    for (const order of [shapes, shapes.toReversed()]) {
+      written.push({ ...writeArm64Stack(["chain", ...order], randomFrom(9)), kinds: order });
+    }
+    for (const { dump, frames, kinds } of written) {
       const printed = (await askEngine(dump, "k 100")).get("k 100") ?? "";
       const rows = printed.split("\n").flatMap((line) => {
         const [, sp, back] = /^([0-9a-f]{8}`[0-9a-f]{8}) ([0-9a-f]{8}`[0-9a-f]{8}) /.exec(line) ?? [];

@@ -1,0 +1,201 @@
+/** As `stack_writer.ts`, for ARM64: prologs that are run, and the codes with which linkers describe them. */
+
+import { DumpBytes } from "./dump_writer.ts";
+import { dumpMachine } from "./machine_dump.ts";
+import { PLACES, poolAddresses, writeMachine, writtenDrivers } from "./machine_writer.ts";
+import type { WrittenFrame } from "./stack_writer.ts";
+
+const IMAGE = PLACES[64].driver;
+const CODE = 0x1000;
+const FUNCTION_BYTES = 0x80;
+const BODY = 0x60;
+const UNWIND = 0x2000;
+const TABLE = 0x2800;
+const IMAGE_BYTES = 0x3000;
+const STACK_TOP = PLACES[64].stack + 0x5F00n;
+const FP = 29;
+const LR = 30;
+/** Bits of an authentication code in an address of the kernel. */
+const SIGNATURE = 0x005A_0000_0000_0000n;
+
+/** A step of a prolog: the bytes of its code, and what it does. */
+interface Step {
+  readonly code: readonly number[];
+  run(): void;
+}
+
+/** The shapes that a function's prolog has here. */
+export const ARM64_SHAPES = [
+  "chain",
+  "allocate",
+  "pairs",
+  "single",
+  "large",
+  "offset",
+  "next",
+  "signed",
+] as const;
+export type Arm64Shape = typeof ARM64_SHAPES[number];
+
+/** A machine in the middle of calls between functions of the given shapes, outermost first. */
+export function writeArm64Stack(
+  shapes: readonly Arm64Shape[],
+  random: () => number,
+): { dump: Uint8Array<ArrayBuffer>; frames: WrittenFrame[] } {
+  const builder = new Arm64StackBuilder(random);
+  for (const shape of shapes) builder.call(shape);
+  return builder.finish();
+}
+
+class Arm64StackBuilder {
+  readonly #random: () => number;
+  readonly #registers: bigint[];
+  #sp = STACK_TOP;
+  readonly #stack = new Map<bigint, bigint>();
+  readonly #image = new DumpBytes(IMAGE_BYTES);
+  readonly #frames: WrittenFrame[] = [];
+  readonly #entries: [begin: number, info: number][] = [];
+  #unwindAt = UNWIND;
+
+  constructor(random: () => number) {
+    this.#random = random;
+    this.#registers = Array.from({ length: 31 }, () => this.#value());
+    this.#registers[FP] = 0n;
+  }
+
+  call(shape: Arm64Shape): void {
+    const begin = CODE + this.#entries.length * FUNCTION_BYTES;
+    this.#registers[LR] = this.#frames[0]?.address ?? 0n;
+    const steps = this.#prologOf(shape);
+    for (const step of steps) step.run();
+    const codes = steps.toReversed().flatMap(({ code }) => [...code]).concat(0xE4);
+    while (codes.length % 4 !== 0) codes.push(0xE3);
+    this.#image.u32(this.#unwindAt, (FUNCTION_BYTES / 4) | ((codes.length / 4) << 27));
+    codes.forEach((code, index) => this.#image.u8(this.#unwindAt + 4 + index, code));
+    this.#entries.push([begin, this.#unwindAt]);
+    this.#unwindAt += 4 + codes.length;
+    this.#frames.unshift({ address: IMAGE + BigInt(begin + BODY), stackPointer: this.#sp });
+    // Whoever is called may use what it need not save.
+    this.#registers[LR] = this.#value();
+  }
+
+  finish(): { dump: Uint8Array<ArrayBuffer>; frames: WrittenFrame[] } {
+    const memory = writeMachine("arm64");
+    const driver = writtenDrivers(64)[1];
+    const image = this.#image.text(0, "MZ").u32(0x3C, 0x80).text(0x80, "PE").u16(0x84, 0xAA64, 2)
+      .u32(0x88, driver?.timeDateStamp ?? 0).u16(0x94, 0xF0, 0x2022).u16(0x98, 0x20B)
+      .u64(0xB0, IMAGE).u32(0xB8, 0x1000, 0x200).u32(0xD0, IMAGE_BYTES, 0x400, driver?.checkSum ?? 0)
+      .u32(0x104, 16).u32(0x108 + 3 * 8, TABLE, this.#entries.length * 8);
+    [[".text", CODE, 0x6000_0020], [".pdata", UNWIND, 0x4000_0040]].forEach(([name, rva, flags], index) => {
+      const at = 0x188 + index * 40;
+      image.text(at, String(name)).u32(at + 8, 0x1000, Number(rva), 0x1000, Number(rva)).u32(
+        at + 36,
+        Number(flags),
+      );
+    });
+    for (let at = CODE; at < UNWIND; at += 4) image.u32(at, 0xD503201F);
+    this.#entries.forEach((entry, index) => image.u32(TABLE + index * 8, ...entry));
+    memory.put(IMAGE, image.bytes);
+    for (const [address, value] of this.#stack) memory.put(address, new DumpBytes(8).u64(0, value).bytes);
+    const context = new DumpBytes(0x390).u32(0, 0x400007, 0x80000000);
+    this.#registers.forEach((value, number) => context.u64(8 + 8 * number, value));
+    context.u64(0x100, this.#sp, this.#frames[0]?.address ?? 0n);
+    memory.put(poolAddresses(64).contexts[1] ?? 0n, context.bytes);
+    const dump = dumpMachine(memory, "full");
+    dump.set(context.bytes, 0x348);
+    return { dump, frames: this.#frames };
+  }
+
+  #prologOf(shape: Arm64Shape): Step[] {
+    switch (shape) {
+      case "chain":
+        return [
+          this.#savedBelow(0x30, [FP, LR], [0x80 | (0x30 / 8 - 1)]),
+          this.#framed(0),
+          this.#allocated(0x40),
+        ];
+      case "allocate":
+        return [this.#allocated(0x50), this.#saved(0x10, [FP, LR], [0x40 | 2])];
+      case "pairs":
+        return [
+          this.#savedBelow(0x40, [19, 20], [0x20 | 8]),
+          this.#saved(0x10, [21, 22], twoBytes(0xC8, 2, 2)),
+          this.#saved(0x20, [FP, LR], [0x40 | 4]),
+          this.#allocated(0x820),
+        ];
+      case "single":
+        return [
+          this.#savedBelow(0x20, [23], [0xD4, (4 << 5) | 3]),
+          this.#saved(8, [LR], twoBytes(0xD0, 11, 1)),
+        ];
+      case "large":
+        return [this.#savedBelow(0x10, [FP, LR], [0x80 | 1]), this.#framed(0), this.#wide(0x1010)];
+      case "offset":
+        return [this.#allocated(0x60), this.#saved(0x20, [FP, LR], [0x40 | 4]), this.#framed(0x20)];
+      case "next":
+        return [
+          this.#savedBelow(0x50, [19, 20], [0x20 | 10]),
+          this.#saved(0x10, [21, 22], [0xE6]),
+          this.#saved(0x20, [23, LR], [0xD6, (2 << 6) | 4]),
+        ];
+      case "signed":
+        return [
+          { code: [0xFC], run: () => void (this.#registers[LR] = (this.#registers[LR] ?? 0n) ^ SIGNATURE) },
+          this.#savedBelow(0x20, [FP, LR], [0x80 | 3]),
+          this.#framed(0),
+        ];
+    }
+  }
+
+  #allocated(size: number): Step {
+    const code = size < 512 ? [size / 16] : [0xC0 | (size / 16) >> 8, (size / 16) & 0xFF];
+    return { code, run: () => void (this.#sp -= BigInt(size)) };
+  }
+
+  #wide(size: number): Step {
+    return {
+      code: [0xE0, 0, (size / 16) >> 8, (size / 16) & 0xFF],
+      run: () => void (this.#sp -= BigInt(size)),
+    };
+  }
+
+  #framed(offset: number): Step {
+    return {
+      code: offset === 0 ? [0xE1] : [0xE2, offset / 8],
+      run: () => void (this.#registers[FP] = this.#sp + BigInt(offset)),
+    };
+  }
+
+  #savedBelow(size: number, numbers: readonly number[], code: readonly number[]): Step {
+    const saved = this.#saved(0, numbers, code);
+    return {
+      code,
+      run: () => {
+        this.#sp -= BigInt(size);
+        saved.run();
+      },
+    };
+  }
+
+  #saved(offset: number, numbers: readonly number[], code: readonly number[]): Step {
+    return {
+      code,
+      run: () => {
+        numbers.forEach((number, index) => {
+          this.#stack.set(this.#sp + BigInt(offset + 8 * index), this.#registers[number] ?? 0n);
+          if (number !== LR) this.#registers[number] = this.#value();
+        });
+      },
+    };
+  }
+
+  /** Recognisable, and in no image. */
+  #value(): bigint {
+    return 0x1_0000n + BigInt(Math.floor(this.#random() * 2 ** 20)) * 16n;
+  }
+}
+
+/** The two bytes of a code: register from 19 on, offset in words. */
+function twoBytes(first: number, register: number, words: number): number[] {
+  return [first | (register >> 2), ((register & 3) << 6) | words];
+}

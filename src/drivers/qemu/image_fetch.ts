@@ -95,7 +95,10 @@ async function convert(
     "qcow2",
     ...formatOptions("qcow2", "dynamic"),
   ];
-  await tellQemuImg(context, [...words, path, target], path, scope, "Converting to qcow2");
+  await tellQemuImg(context, [...words, path, target], path, scope, {
+    shows: "Converting to qcow2",
+    written: target,
+  });
   const digest = await digestFile(context, target, scope.signal);
   return { role: "disk", path: DISK_FILE, ...digest, format: "qcow2" };
 }

@@ -10,6 +10,7 @@ import type { CallScope } from "../call_scope.ts";
 import type { QemuContext } from "./context.ts";
 import { listBonds } from "./disks/bonds.ts";
 import { readDisk } from "./disks/chain.ts";
+import { isInside } from "./disks/places.ts";
 import { imageLockPath, takeName } from "./image_import.ts";
 import { DOOMED_PREFIX, FETCH_PREFIX, getImage, imageFolders } from "./images.ts";
 import { OVERLAY_FILE } from "./overlay.ts";
@@ -83,8 +84,7 @@ async function refuseNeeded(context: QemuContext, image: Image): Promise<void> {
   for (const record of records) {
     if (record.template?.pooled !== true && await needs(context, record, image)) users.push(record.name);
   }
-  const inside = `${image.folder}/`;
-  const disks = (await listBonds(context)).filter(({ parent }) => parent.path.startsWith(inside));
+  const disks = (await listBonds(context)).filter(({ parent }) => isInside(image.folder, parent.path));
   const all = [...users.map((name) => `the VM "${name}"`), ...disks.map(({ path }) => `the disk "${path}"`)];
   if (all.length === 0) return;
   throw new HvError("hv.conflict", `Cannot delete the image "${image.name}": ${all.join(", ")} needs it`, {

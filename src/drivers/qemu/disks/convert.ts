@@ -43,7 +43,10 @@ export async function convertDisk(
   }
   await makeWhole(context, place, overwrite ?? false, (passing) => {
     const words = ["convert", "-p", "-f", formatOf(chain.sound), "-O", qemuName(format), ...options];
-    return tellQemuImg(context, [...words, chain.path, passing], chain.path, scope, "Converting");
+    return tellQemuImg(context, [...words, chain.path, passing], chain.path, scope, {
+      shows: "Converting",
+      written: place,
+    });
   });
   await removeBond(context, place);
   return await describeDisk(context, await readDisk(context, place));
@@ -67,7 +70,7 @@ export async function compactDisk(context: QemuContext, path: string, scope: Cal
   const options = parent === undefined ? formatOptions(format, "dynamic") : [];
   await makeWhole(context, real, true, (passing) => {
     const words = ["convert", "-p", "-f", qemuName(format), "-O", qemuName(format), ...options, ...lean];
-    return tellQemuImg(context, [...words, real, passing], real, scope, "Compacting");
+    return tellQemuImg(context, [...words, real, passing], real, scope, { shows: "Compacting" });
   });
   return await describeDisk(context, await readDisk(context, real));
 }

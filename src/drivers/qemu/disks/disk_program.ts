@@ -56,25 +56,33 @@ export async function askQemuImg(
   }
 }
 
-/** Like {@link askQemuImg}, and throws what the program says when it fails. `path` is the file that it is about. */
+/**
+ * Like {@link askQemuImg}, and throws what the program says when it fails. `path` is the file that it is about,
+ * `written` the one that it writes where that is another.
+ */
 export async function tellQemuImg(
   context: QemuContext,
   args: readonly string[],
   path: string,
   scope: CallScope,
-  shows?: string,
+  { shows, written = path }: { shows?: string; written?: string } = {},
 ): Promise<void> {
   const { code, stderr } = await askQemuImg(context, args, scope, shows);
-  if (code !== 0) throw await programFailure(context, stderr.trim(), path);
+  if (code !== 0) throw await programFailure(context, stderr.trim(), path, written);
 }
 
 /** What qemu-img refuses, with the one who holds the file where that is the reason. */
-export async function programFailure(context: QemuContext, words: string, path: string): Promise<HvError> {
+export async function programFailure(
+  context: QemuContext,
+  words: string,
+  path: string,
+  written: string = path,
+): Promise<HvError> {
   const said = words.replaceAll("qemu-img: ", "").split("\n").at(-1) ?? "";
   if (words.includes("No space left on device")) {
-    return new HvError("hv.io", `Cannot work on "${path}": the disk is full`, {
+    return new HvError("hv.io", `Cannot write "${written}": the disk is full`, {
       hint: "Free some space; `hvlab vm orphans` shows what hvlab itself left behind",
-      context: { path, reason: "disk_full", qemu: words },
+      context: { path: written, reason: "disk_full", qemu: words },
     });
   }
   if (/Failed to get .* lock/.test(words)) {

@@ -18,6 +18,7 @@ import { pointAtParent } from "./disk_records.ts";
 import { tellQemuImg } from "./disk_program.ts";
 import { qemuName } from "./format_names.ts";
 import { mergeLive } from "./live_merge.ts";
+import { isInside } from "./places.ts";
 import { refuseStrangers, refuseUnreadable } from "./trust.ts";
 import { type DiskVm, findChildren, findVms, ownerOf } from "./users.ts";
 
@@ -67,7 +68,7 @@ export async function mergeDisk(
   if (vm?.alive) await mergeLive(context, vm.record.id, disk, parent, scope);
   else {
     const words = ["commit", "-p", "-d", "-f", qemuName(disk.header.format), disk.path];
-    await tellQemuImg(context, words, disk.path, scope, "Merging");
+    await tellQemuImg(context, words, disk.path, scope, { shows: "Merging", written: parent.path });
     if (vm !== undefined) await pointAtParent(context, vm.record.id, disk.path, parent.path);
   }
   await context.host.files.remove(disk.path);
@@ -107,7 +108,7 @@ async function findMerge(
 
 async function refuseKept(context: QemuContext, disk: SoundLayer, parent: SoundLayer): Promise<void> {
   const isImage = [...imageFolders(context), context.state.templates]
-    .some((folder) => parent.path.startsWith(`${folder}/`));
+    .some((folder) => isInside(folder, parent.path));
   if (isImage) refuse(disk, `its parent "${parent.path}" is an image's, which is never written`);
   const owner = ownerOf(context, disk.path) ?? ownerOf(context, parent.path);
   if (owner !== undefined) refuse(disk, `it is part of ${owner}`);

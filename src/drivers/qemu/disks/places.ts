@@ -40,6 +40,11 @@ export function isNetworkName(name: string): boolean {
   return PROTOCOL.test(name) && !name.slice(0, name.indexOf(":")).includes("/");
 }
 
+/** Whether a file lies below a folder. */
+export function isInside(folder: string, path: string): boolean {
+  return path.startsWith(joinPath(folder, ""));
+}
+
 /** Whether a file belongs to the system. */
 export function isSystemFile(path: string): boolean {
   return SYSTEM_FOLDERS.some((folder) => path.startsWith(folder)) || /^[A-Za-z]:\\Windows\\/i.test(path);

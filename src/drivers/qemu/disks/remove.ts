@@ -8,6 +8,7 @@ import { imageFolders } from "../images.ts";
 import { removeBond, sweepBonds } from "./bonds.ts";
 import { takeDiskLock } from "./disk_lock.ts";
 import { readDisk } from "./chain.ts";
+import { isInside } from "./places.ts";
 import { describeUsers, findHolders, findVms, ownerOf, refuseParent } from "./users.ts";
 
 /** What removing a disk loses. Throws `hv.conflict` when somebody needs it, `hv.bad_image` when it is no disk. */
@@ -47,10 +48,10 @@ async function refuseNeeded(context: QemuContext, path: string, signal: AbortSig
   };
   const owner = ownerOf(context, path);
   if (owner !== undefined) refuse(`it belongs to ${owner}`, `Remove the VM: hvlab vm delete ${owner}`);
-  if (imageFolders(context).some((folder) => path.startsWith(`${folder}/`))) {
+  if (imageFolders(context).some((folder) => isInside(folder, path))) {
     refuse("it belongs to an image", "Remove the image: hvlab image delete NAME");
   }
-  if (path.startsWith(`${context.state.templates}/`)) {
+  if (isInside(context.state.templates, path)) {
     refuse("it belongs to a template", "Remove the template: hvlab image drop NAME");
   }
   const [user] = await findVms(context, path, signal);

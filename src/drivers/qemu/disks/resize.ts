@@ -1,6 +1,7 @@
 /** Growing disks, at rest and under a running guest. */
 
 import { HvError } from "../../../base/errors.ts";
+import { joinPath } from "../../../base/paths.ts";
 import type { Disk } from "../../../contract/disk.ts";
 import { refuseBroken } from "../../broken_chain.ts";
 import type { CallScope } from "../../call_scope.ts";
@@ -63,7 +64,7 @@ async function growLive(
 ): Promise<void> {
   const monitor = new VmMonitor(context, record);
   const blocks = await attachedBlocks(monitor);
-  const own = DISK_FILES.find(({ file }) => path === `${context.state.vm(record.id)}/${file}`)?.node;
+  const own = DISK_FILES.find(({ file }) => path === joinPath(context.state.vm(record.id), file))?.node;
   const node = own ?? blocks.find((block) => block.path === path)?.node;
   if (node === undefined) {
     throw new HvError(

@@ -5,6 +5,7 @@ import type { QemuContext } from "../context.ts";
 import { imageFolders } from "../images.ts";
 import { readBond } from "./bonds.ts";
 import type { ReadChain, SoundLayer } from "./chain.ts";
+import { isInside } from "./places.ts";
 
 /**
  * Throws `hv.policy_denied` when a disk leans on one that neither hvlab has put below it nor the caller asked to follow.
@@ -50,5 +51,5 @@ export function refuseUnreadable({ path, sound }: ReadChain): void {
 }
 
 function isOurs(context: QemuContext, { path }: SoundLayer): boolean {
-  return [...imageFolders(context), context.state.templates].some((folder) => path.startsWith(`${folder}/`));
+  return [...imageFolders(context), context.state.templates].some((folder) => isInside(folder, path));
 }

@@ -7,6 +7,7 @@ import { readIdentity } from "../identity.ts";
 import { observe } from "../observe.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { listBonds } from "./bonds.ts";
+import { isInside } from "./places.ts";
 
 /** Programs that open disks. */
 const OPENERS = [QEMU, "qemu-nbd", QEMU_IMG, "qemu-storage-daemon", "qemu-io", "kvm"] as const;
@@ -70,8 +71,8 @@ export async function findVms(context: QemuContext, path: string, signal: AbortS
   const { records } = await new VmRecords(context).list();
   const found: DiskVm[] = [];
   for (const record of records) {
-    const own = `${context.state.vm(record.id)}/`;
-    const isDirect = record.disks?.some((disk) => disk.path === path) === true || path.startsWith(own);
+    const own = context.state.vm(record.id);
+    const isDirect = record.disks?.some((disk) => disk.path === path) === true || isInside(own, path);
     const isBelow = record.disks?.some((disk) => family.has(disk.path)) === true ||
       record.base?.path === path;
     if (!isDirect && !isBelow) continue;
@@ -122,8 +123,7 @@ export async function refuseRunning(
 
 /** The id of the VM in whose folder a file lies. */
 export function ownerOf({ state }: QemuContext, path: string): string | undefined {
-  const root = `${state.vms}/`;
-  const name = path.startsWith(root) ? path.slice(root.length).split("/", 1)[0] : undefined;
+  const name = isInside(state.vms, path) ? path.slice(state.vms.length + 1).split(/[\\/]/, 1)[0] : undefined;
   return name === undefined ? undefined : parseVmId(name);
 }
 

@@ -1,0 +1,72 @@
+/** Disks on a simulated Hyper-V host on which something goes wrong. */
+
+import assert from "node:assert/strict";
+import { DiskAttachment } from "../../src/contract/disk.ts";
+import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";
+
+const MIB = 1024 * 1024;
+
+faultTest("a running VM gets a disk and gives it back, and nothing is merged under it", async ({ lab }) => {
+  const [parent, child] = [`${lab.root}/it's.vhdx`, `${lab.root}/child.vhdx`];
+  await lab.call("disk_create", { path: parent, size_bytes: 64 * MIB });
+  await lab.call("disk_create", { path: child, parent });
+  await lab.call("vm_create", { name: "web", ...lab.source });
+  await lab.call("vm_start", { vm: "web" });
+  const { attached, disks } = DiskAttachment.parse(await lab.call("disk_attach", { vm: "web", path: child }));
+  assert.deepEqual([attached, disks.length], [true, 2]);
+  const refused = await lab.failure("disk_merge", { path: child }, { confirm: child });
+  assert.deepEqual([refused.code, refused.context.found], ["hv.conflict", "running"]);
+  const leaning = await lab.failure("disk_resize", { path: parent, size_bytes: 128 * MIB });
+  assert.deepEqual([leaning.code, leaning.context.children], ["hv.conflict", [child]]);
+  assert.equal(
+    (await lab.failure("disk_attach", { vm: "web", path: parent, read_only: true })).code,
+    "hv.unsupported",
+  );
+  const out = DiskAttachment.parse(await lab.call("disk_detach", { vm: "web", path: child }));
+  assert.deepEqual([out.attached, out.disks.length], [false, 1]);
+});
+
+faultTest("what a job did counts, not what it said", async ({ lab, world }) => {
+  const [parent, child] = [`${lab.root}/parent.vhdx`, `${lab.root}/child.vhdx`];
+  await lab.call("disk_create", { path: parent, size_bytes: 64 * MIB });
+  await lab.call("disk_create", { path: child, parent });
+  await lab.call("vm_create", { name: "web", ...lab.source });
+  await world.setFaults({
+    rules: [
+      { cmdlet: "Add-VMHardDiskDrive", vm: "web", do: "vanish", times: 1 },
+      { cmdlet: "Merge-VHD", do: "fail_job", times: 1 },
+      { cmdlet: "New-VHD", do: "fail_job", times: 1 },
+    ],
+  });
+  const { at_next_start: there } = DiskAttachment.parse(
+    await lab.call("disk_attach", { vm: "web", path: child }),
+  );
+  assert.equal(there, true);
+  assert.equal((await lab.failure("disk_merge", { path: child }, { confirm: child })).code, "hv.job_failed");
+  const { layers } = await lab.call("disk_chain", { path: child });
+  assert.ok(Array.isArray(layers) && layers.length === 2);
+  const made = await lab.failure("disk_create", { path: `${lab.root}/new.vhdx`, size_bytes: 64 * MIB });
+  assert.equal(made.code, "hv.job_failed");
+  const names = [...Deno.readDirSync(lab.root)].map(({ name }) => name);
+  assert.deepEqual(names.filter((name) => name.includes("new")), []);
+  assert.equal((await lab.call("disk_merge", { path: child }, { confirm: child })).removed, child);
+});
+
+faultTest(
+  "a disk that somebody holds, and a file that is none, are told apart from one that is not there",
+  async ({ lab, world }) => {
+    const path = `${lab.root}/held.vhdx`;
+    await lab.call("disk_create", { path, size_bytes: 64 * MIB });
+    await world.setFaults({ locked_disks: [{ path }] });
+    const held = await lab.failure("disk_info", { path });
+    assert.deepEqual([held.code, held.context.reason], ["hv.conflict", "in_use"]);
+    await world.setFaults({});
+    await Deno.writeTextFile(`${lab.root}/junk.vhdx`, "junk");
+    assert.equal((await lab.failure("disk_chain", { path: `${lab.root}/junk.vhdx` })).code, "hv.bad_image");
+    assert.equal((await lab.failure("disk_info", { path: `${lab.root}/none.vhdx` })).code, "hv.not_found");
+    const foreign = await lab.failure("disk_create", { path: `${lab.root}/x.qcow2`, size_bytes: MIB });
+    assert.equal(foreign.code, "hv.unsupported");
+  },
+);
+
+endSharedHost();

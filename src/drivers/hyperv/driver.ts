@@ -48,10 +48,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       return { vms: machines.map((machine) => vmOf(machine, simulated)), warnings };
     },
     get: async (id, signal) => vmOf(await hyperv.getMachine(id, signal), simulated),
-    async create(spec, scope) {
-      await sandboxes.sweep(scope);
-      return await makeVm(hyperv, state, spec, scope);
-    },
+    create: (spec, scope) => makeVm(hyperv, state, spec, scope),
     async start(id, scope) {
       await applyWaiting(hyperv, id, scope);
       await hyperv.changeMachine("start_machine", id, {}, scope);

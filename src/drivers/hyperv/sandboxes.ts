@@ -30,9 +30,8 @@ export class Sandboxes {
     this.#state = state;
   }
 
-  /** Makes a sandbox and powers it on; a failure leaves nothing behind. What has come to its end goes first. */
+  /** Makes a sandbox and powers it on; a failure leaves nothing behind. */
   async create({ ttl_s, tiedToUs, ...spec }: SandboxSpec, scope: CallScope): Promise<string> {
-    await this.sweep(scope);
     const { clock, locks } = this.#hyperv.host;
     const key = newKey();
     const expires_at = new Date(clock.now() + ttl_s * 1000).toISOString();

@@ -5,6 +5,7 @@ import { copyThroughJson, type JsonObject } from "../base/json.ts";
 import { joinPath } from "../base/paths.ts";
 import type { CrashPolicy } from "../contract/crash_policy.ts";
 import type { DumpTriage } from "../contract/dump_triage.ts";
+import { readDumpLog } from "../debugger/linux/read_log.ts";
 import { renderTriage } from "../debugger/triage/render.ts";
 import { triageDumpFile } from "../debugger/triage/triage_file.ts";
 import type { CallScope } from "../drivers/call_scope.ts";
@@ -25,6 +26,7 @@ export interface CrashOptions {
 
 const CORE = "memory.elf";
 const CONSOLE = "console.log";
+const KERNEL_LOG = "kernel.log";
 /** A console is read in pieces of this size. */
 const PIECE_BYTES = 1024 * 1024;
 /** The failure with what was kept, and the triage as a page for a person. */
@@ -59,6 +61,8 @@ export async function answerCrash(
     crash["core"] = core;
     const console = await keepConsole(options);
     if (console !== null) crash["console"] = console;
+    const log = await keepKernelLog(options, core);
+    if (log !== null) crash["log"] = log;
     if (policy === "triage") {
       triage = await triageDumpFile(host.files, host.clock, {
         path: core,
@@ -89,6 +93,23 @@ function tell(error: HvError, crash: JsonObject, triage: DumpTriage | null): HvE
       cause: error.cause ?? error,
     },
   );
+}
+
+/**
+ * The kernel's own log as a file: a machine that stands still at its panic has not printed all of it yet. Null where the
+ * core tells none, as that of another system.
+ */
+async function keepKernelLog({ host, folder }: CrashOptions, core: string): Promise<string | null> {
+  try {
+    const { lines } = await readDumpLog(host.files, host.clock, { path: core });
+    const path = joinPath(folder, KERNEL_LOG);
+    using writer = await host.files.create(path);
+    await writer.write(new TextEncoder().encode(`${lines.join("\n")}\n`));
+    return path;
+  } catch (thrown) {
+    if (thrown instanceof HvError && thrown.code === "hv.bad_dump") return null;
+    throw thrown;
+  }
 }
 
 /** The console's log as a file; null where the driver keeps none. */

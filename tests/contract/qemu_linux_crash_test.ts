@@ -54,6 +54,7 @@ async function crash({ driver, host, scope, state, sandbox }: QemuLab, kind: Kin
   const kept = error.context.crash;
   assert(typeof kept === "object" && kept !== null && !Array.isArray(kept) && typeof kept.core === "string");
   assert.match(Deno.readTextFileSync(`${options.folder}/console.log`), /hvcrash/);
+  assert.match(Deno.readTextFileSync(`${options.folder}/kernel.log`), /Kernel panic - not syncing/);
   const again = await answerCrash(crashed, options, scope);
   assert.match(
     JSON.stringify(again.error.context.crash),

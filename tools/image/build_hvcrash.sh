@@ -22,7 +22,8 @@ for program in make gcc ld strip apt-get dpkg-deb; do
     command -v "$program" >/dev/null || skip "there is no $program"
 done
 
-if [ -f "$module" ] && [ "$module" -nt "$source/hvcrash.c" ] && grep -aq "vermagic=$release " "$module"; then
+if [ -f "$module" ] && [ "$module" -nt "$source/hvcrash.c" ] && [ "$module" -nt "$source/Makefile" ] &&
+    grep -aq "vermagic=$release " "$module"; then
     echo "hvcrash: $module is up to date"
     exit 0
 fi

@@ -22,6 +22,8 @@ const SIZES = {
 /** The block behind the header; fields came with versions. */
 const SUB_HEADER = {
   split: at(12, 4, "makedumpfile"),
+  first_page: at(16, 8, "makedumpfile"),
+  end_page: at(24, 8, "makedumpfile"),
   offset_vmcoreinfo: at(32, 8, "makedumpfile"),
   size_vmcoreinfo: at(40, 8, "makedumpfile"),
   offset_notes: at(48, 8, "makedumpfile"),
@@ -67,7 +69,13 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
   }
   const sub = FRAME_BYTES;
   if (version >= VERSION_OF.split && reader.u32(sub + SUB_HEADER.split.offset, "split") !== 0) {
-    throw unsupported("it is one part of a split dump", "Join the parts with: makedumpfile --reassemble");
+    const [first, end] = [SUB_HEADER.first_page, SUB_HEADER.end_page].map(({ offset }) =>
+      reader.u64(sub + offset, "split page")
+    );
+    throw unsupported(
+      `it is one part of a split dump and holds pages ${first} to ${end} only`,
+      "Join the parts with: makedumpfile --reassemble",
+    );
   }
   const part = (offset: { offset: number }, size: { offset: number }, limit: number, since: number) => {
     if (version < since) return new Uint8Array(0);

@@ -18,6 +18,8 @@ export interface Policy {
   exec_without_plan: readonly string[];
   /** Whether class X needs a plan token on the command line too. */
   plan_for_exec_on_command_line: boolean;
+  /** Tap devices of this host that network cards of QEMU may be plugged into. */
+  taps: readonly string[];
   /** First words of debugger commands that are taken over MCP as well, beside those that only read. */
   debugger_commands: readonly string[];
 }
@@ -71,6 +73,7 @@ export const DEFAULT_CONFIG: Config = {
     downloads: null,
     exec_without_plan: [],
     plan_for_exec_on_command_line: false,
+    taps: [],
     debugger_commands: [],
   },
   limits: { vms: 64, memory_mb: 1024 * 1024, cpus: 256, sandbox_ttl_s: 7 * 24 * 3600 },

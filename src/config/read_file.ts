@@ -109,6 +109,7 @@ function configOf(data: ConfigFile, file: string): Config {
       exec_without_plan: data.policy?.exec_without_plan ?? [],
       plan_for_exec_on_command_line: data.policy?.plan_for_exec_on_command_line ??
         policy.plan_for_exec_on_command_line,
+      taps: data.policy?.taps ?? [],
       debugger_commands: data.policy?.debugger_commands ?? [],
     },
     limits: {

@@ -49,6 +49,9 @@ const DebuggerCommand = z.string(DEBUGGER_COMMAND).check(
   z.regex(/^[!.]?[A-Za-z][A-Za-z0-9_.]*$/, DEBUGGER_COMMAND),
 );
 
+const TAP = "a tap device's name such as tap0";
+const Tap = z.string(TAP).check(z.regex(/^[A-Za-z0-9_.-]{1,15}$/, TAP));
+
 const ADDRESS = "an address such as https://example.org/images/";
 const Address = z.string(ADDRESS).check(z.regex(/^https?:\/\/[^\s/?#@]+(?:\/[^\s?#]*)?$/i, ADDRESS));
 
@@ -60,6 +63,7 @@ const Policy = z.strictObject({
   downloads: z.optional(z.array(Address, "a list of addresses")),
   exec_without_plan: z.optional(z.array(Name, "a list of VM names or ids")),
   plan_for_exec_on_command_line: z.optional(Flag),
+  taps: z.optional(z.array(Tap, "a list of tap devices")),
   debugger_commands: z.optional(z.array(DebuggerCommand, "a list of debugger commands")),
 }, FIELDS);
 

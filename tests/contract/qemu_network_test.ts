@@ -1,8 +1,10 @@
 /** Real guests on networks: what they send arrives where it should, and nowhere else. */
 
 import assert from "node:assert/strict";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { Forward } from "../../src/contract/network.ts";
 import type { NicAbilities, SwitchAbilities } from "../../src/drivers/network_abilities.ts";
+import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { abilityOf } from "../../src/flows/abilities.ts";
 import { openChannel } from "../../src/flows/open_channel.ts";
 import { runInGuest } from "../../src/flows/run_in_guest.ts";
@@ -215,3 +217,20 @@ qemuTest(
     await driver.vms.remove(id, scope);
   },
 );
+
+qemuTest("a card is on a tap device only as long as the policy names it", async (lab) => {
+  const { driver, host, state, findings, scope } = lab;
+  const policy = { ...DEFAULT_CONFIG.policy, taps: ["hvlab-none"] };
+  const allowed = openQemuDriver({ host, state, findings, config: { ...DEFAULT_CONFIG, policy } });
+  const id = await driver.vms.create(lab.vm(), scope);
+  const wish = { switch: "tap:hvlab-none" };
+  await failureOf("hv.not_found", () => abilityOf(driver, "nics").add(id, wish, scope));
+  const card = await abilityOf(allowed, "nics").add(id, wish, scope);
+  const tap = (await abilityOf(allowed, "switches").list(scope.signal)).at(-1);
+  assert.deepEqual([tap?.name, tap?.type, tap?.managed, tap?.vms], ["hvlab-none", "external", false, [id]]);
+  const refused = await failureOf("hv.policy_denied", () => driver.vms.start(id, scope));
+  assert.equal(refused.context.tap, "hvlab-none");
+  await abilityOf(driver, "nics").remove(id, card, scope);
+  await driver.vms.start(id, scope);
+  await allowed.close();
+});

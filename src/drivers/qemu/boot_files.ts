@@ -6,7 +6,7 @@ import type { Boot, Drive, MachinePlan } from "./argv.ts";
 import type { QemuContext } from "./context.ts";
 import { uefiFiles } from "./firmware.ts";
 import { imageOf, kernelBoot } from "./images.ts";
-import { nicPlans } from "./network/nic_records.ts";
+import { nicPlans, refuseUnnamedTaps } from "./network/nic_records.ts";
 import { OVERLAY_FILE } from "./overlay.ts";
 import type { VmRecord } from "./records.ts";
 
@@ -64,6 +64,7 @@ export async function partsOf(
   record: VmRecord,
 ): Promise<Pick<MachinePlan, "dvd" | "uefi" | "nics" | "serialSocket">> {
   const { id, iso, firmware, serial_socket } = record;
+  refuseUnnamedTaps(context, record);
   return {
     ...(hasDrive(record) ? { dvd: iso === undefined ? {} : { disc: iso } } : {}),
     ...(serial_socket === undefined ? {} : { serialSocket: serial_socket }),

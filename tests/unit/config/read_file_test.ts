@@ -33,6 +33,7 @@ Deno.test("the example in the documentation loads and uses every key", async () 
       downloads: ["https://cloud.example.org/images/"],
       exec_without_plan: ["web"],
       plan_for_exec_on_command_line: true,
+      taps: ["tap0"],
       debugger_commands: [".reload", "!process"],
     },
     limits: { vms: 8, memory_mb: 4096, cpus: 4, sandbox_ttl_s: 8 * 3600 },

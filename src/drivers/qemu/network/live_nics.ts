@@ -21,7 +21,8 @@ const PERIPHERALS = "/machine/peripheral";
 /** `net-1: nic-1: index=0,type=nic,model=virtio-net-pci,macaddr=52:54:00:aa:bb:cc`, on a hub with the name of its port. */
 const CARD = /(?:(net-\d+): )?nic-(\d+): index=\d+,type=nic,model=[^,]*,macaddr=([0-9a-f:]{17})/g;
 /** `link-1: index=0,type=socket,socket: mcast=239.1.2.3:34567`, or `net-0: index=0,type=user,net=10.0.2.0,restrict=off`. */
-const LINK = /(?:link|net)-(\d+): index=\d+,type=(?:(user),|socket,\S* ?mcast=([\d.]+):(\d+))/g;
+const LINK =
+  /(?:link|net)-(\d+): index=\d+,type=(?:(user),|socket,\S* ?mcast=([\d.]+):(\d+)|tap,ifname=([^,\s]+))/g;
 /** A guest that takes part lets go within a tenth of a second; one that is still booting does not. */
 const UNPLUG_LIMIT_MS = 3_000;
 const LOOK_AGAIN_MS = 20;
@@ -30,18 +31,19 @@ const LOOK_AGAIN_MS = 20;
 export async function readLiveNics(session: QmpSession): Promise<LiveNic[]> {
   const command = { "command-line": "info network" };
   const text = String(await session.command("human-monitor-command", command));
-  const links = new Map(
-    [...text.matchAll(LINK)].map(([, number, user, group, port]): [number, NicLink] => [
-      Number(number),
-      user === undefined ? { kind: "segment", group: group ?? "", port: Number(port) } : { kind: "user" },
-    ]),
-  );
+  const links = new Map([...text.matchAll(LINK)].map((found) => [Number(found[1]), linkIn(found)]));
   return [...text.matchAll(CARD)].map(([, hub, number, mac = ""]) => ({
     number: Number(number),
     mac,
     link: links.get(Number(number)),
     isMovable: hub !== undefined,
   }));
+}
+
+function linkIn([, , user, group, port, tap]: RegExpMatchArray): NicLink {
+  if (user !== undefined) return { kind: "user" };
+  if (tap !== undefined) return { kind: "tap", name: tap };
+  return { kind: "segment", group: group ?? "", port: Number(port) };
 }
 
 /** The root ports in which nothing is plugged. */

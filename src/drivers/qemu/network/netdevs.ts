@@ -1,9 +1,13 @@
 /** What QEMU is told of network cards and of what they are plugged into. Pure. */
 
-/** What a network card is plugged into: the network behind the host, or a segment that only VMs are on. */
+/**
+ * What a network card is plugged into: the network behind the host, a segment that only VMs are on, or a tap device that
+ * the policy names.
+ */
 export type NicLink =
   | { kind: "user" }
-  | { kind: "segment"; group: string; port: number };
+  | { kind: "segment"; group: string; port: number }
+  | { kind: "tap"; name: string };
 
 /** A network card. */
 export interface NicPlan {
@@ -62,17 +66,24 @@ export function hubPort(number: number): Netdev {
 export function linkNetdevs(number: number, link: NicLink): Netdev[] {
   const id = `link-${number}`;
   return [
-    link.kind === "user" ? { type: "user", id } : {
-      type: "socket",
-      id,
-      mcast: `${link.group}:${link.port}`,
-      // Packets stay on the loopback interface: they reach no network of the host.
-      localaddr: "127.0.0.1",
-    },
+    { id, ...linkOptions(link) },
     { type: "hubport", id: `plug-${number}`, hubid: number, netdev: id },
   ];
 }
 
 function optionsOf(type: string, options: Readonly<Record<string, string | number>>): string {
   return [type, ...Object.entries(options).map(([key, value]) => `${key}=${value}`)].join(",");
+}
+
+function linkOptions(link: NicLink): Netdev {
+  switch (link.kind) {
+    case "user":
+      return { type: "user" };
+    case "segment":
+      // Packets stay on the loopback interface: they reach no network of the host.
+      return { type: "socket", mcast: `${link.group}:${link.port}`, localaddr: "127.0.0.1" };
+    case "tap":
+      // The device is there already; no script of the host is run.
+      return { type: "tap", ifname: link.name, script: "no", downscript: "no" };
+  }
 }

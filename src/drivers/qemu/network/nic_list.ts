@@ -56,8 +56,11 @@ export function nameOfLink(names: ReadonlyMap<string, string>, link: NicLink | u
 
 /** Whether two links lead to the same place. */
 export function isSameLink(one: NicLink | undefined, other: NicLink | undefined): boolean {
-  if (one?.kind !== "segment" || other?.kind !== "segment") return one?.kind === other?.kind;
-  return one.group === other.group && one.port === other.port;
+  if (one?.kind === "segment" && other?.kind === "segment") {
+    return one.group === other.group && one.port === other.port;
+  }
+  if (one?.kind === "tap" && other?.kind === "tap") return one.name === other.name;
+  return one?.kind === other?.kind;
 }
 
 /** The cards of a VM's machine, `undefined` without one. Throws when it cannot be asked. */

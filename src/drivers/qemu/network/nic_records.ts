@@ -3,8 +3,9 @@
 import { HvError } from "../../../base/errors.ts";
 import { DEFAULT_SWITCH } from "../../../contract/network.ts";
 import type { NicPlan } from "./netdevs.ts";
+import type { QemuContext } from "../context.ts";
 import type { VmRecord } from "../records.ts";
-import { linkOf } from "./segments.ts";
+import { linkOf, tapOf } from "./segments.ts";
 
 /** A network card as a VM's record keeps it. */
 export type RecordedNic = NonNullable<VmRecord["nics"]>[number];
@@ -17,6 +18,20 @@ export function recordedNics({ nics, network }: VmRecord): RecordedNic[] {
 /** The same as QEMU is told of them. */
 export function nicPlans(record: VmRecord): NicPlan[] {
   return recordedNics(record).map(planOf);
+}
+
+/** Throws `hv.policy_denied` for a card on a tap device that the policy does not name, or no longer. */
+export function refuseUnnamedTaps({ config }: QemuContext, record: VmRecord): void {
+  const { policy, file } = config;
+  const taps = recordedNics(record).flatMap((nic) => tapOf(nic.switch ?? "") ?? []);
+  const unnamed = taps.find((name) => !policy.taps.includes(name));
+  if (unnamed === undefined) return;
+  throw new HvError("hv.policy_denied", `The policy does not name the tap device "${unnamed}"`, {
+    hint: `Name it under policy.taps in ${
+      file ?? "hvlab.yaml"
+    }, or take the card off: hvlab nic set ${record.id}`,
+    context: { vm: record.id, tap: unnamed, allowed: [...policy.taps] },
+  });
 }
 
 /** One card as QEMU is told of it. */

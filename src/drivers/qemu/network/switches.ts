@@ -14,6 +14,7 @@ import type { SwitchAbilities } from "../../network_abilities.ts";
 import type { QemuContext } from "../context.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { recordedNics } from "./nic_records.ts";
+import { tapId } from "./segments.ts";
 
 const SwitchRecord = z.looseObject({
   schema: z.literal(1),
@@ -33,10 +34,15 @@ export function openSwitches(context: QemuContext, records: VmRecords): SwitchAb
   };
 }
 
-/** The names of switches by their ids, the one that is always there included. */
+/** The names of switches by their ids, with the one that is always there and the tap devices that the policy names. */
 export async function switchNames(context: QemuContext): Promise<Map<string, string>> {
   const all = await readSwitches(context);
-  return new Map([[DEFAULT_SWITCH, DEFAULT_SWITCH], ...all.map(({ id, name }) => [id, name] as const)]);
+  const { taps } = context.config.policy;
+  return new Map([
+    [DEFAULT_SWITCH, DEFAULT_SWITCH],
+    ...all.map(({ id, name }) => [id, name] as const),
+    ...taps.map((name) => [tapId(name), name] as const),
+  ]);
 }
 
 /** Throws `hv.not_found` when there is no switch of this id. */
@@ -63,6 +69,11 @@ async function listSwitches(context: QemuContext, records: VmRecords): Promise<S
     ...all.map(({ id, name, type }) => {
       const vmsOn = usersOf(vms, id);
       return { id, name, type, builtin: false, managed: true, host: false, vms: vmsOn };
+    }),
+    ...context.config.policy.taps.map((name) => {
+      const id = tapId(name);
+      const vmsOn = usersOf(vms, id);
+      return { id, name, type: "external" as const, builtin: false, managed: false, host: true, vms: vmsOn };
     }),
   ];
 }

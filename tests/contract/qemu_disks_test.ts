@@ -144,7 +144,8 @@ diskTest("no disk from elsewhere makes hvlab read another file of the host", asy
   assert.equal((await refusal(system)).context.reason, "system_file");
 });
 
-diskTest("who holds a disk is named", async ({ lab: { scope, host }, disks, at }) => {
+diskTest("who holds a disk is named", async ({ lab, disks, at }) => {
+  const { scope, host } = lab;
   const path = at("held.qcow2");
   await disks.create({ path, type: "dynamic", size_bytes: MIB }, scope);
   const child = await host.processes.open("qemu-io", ["-f", "qcow2", path]);
@@ -155,6 +156,21 @@ diskTest("who holds a disk is named", async ({ lab: { scope, host }, disks, at }
     const failure = await refusal(disks.resize(path, 2 * MIB, scope));
     assert.deepEqual([failure.code, failure.context.reason], ["hv.io", "locked"]);
     assert.match(failure.message, new RegExp(`qemu-io \\(process ${child.pid}\\) has it open`));
+    const { driver } = lab;
+    const id = await driver.vms.create(lab.vm({ memory_mb: 64 }), scope);
+    await disks.attach(id, path, {}, scope);
+    const works = [() => driver.vms.start(id, scope), async () => {
+      await disks.detach(id, path, scope);
+      await driver.vms.start(id, scope);
+      await disks.attach(id, path, {}, scope);
+    }];
+    for (const work of works) {
+      const { code, context, message } = await refusal(work());
+      assert.deepEqual([code, context.reason], ["hv.io", "locked"], message);
+      assert.match(message, new RegExp(`process ${child.pid}`));
+    }
+    assert.deepEqual(await disks.attached(id, scope.signal), []);
+    await driver.vms.remove(id, scope);
     await reader.cancel();
   } finally {
     await child.kill();

@@ -162,6 +162,14 @@ fetchTest("an image that something leans on stays", BODY, async ({ lab, fetch, n
   await driver.disks?.create({ path, type: "differencing", parent }, scope);
   const remove = async (): Promise<unknown> => await driver.imageStore?.remove("cloud", scope);
   await assert.rejects(remove, /the VM "web", the disk ".*child\.qcow2" needs it/);
+  for (
+    const work of [
+      () => driver.disks?.attach(id, parent, {}, scope),
+      () => driver.disks?.resize(parent, 4 * MIB, scope),
+      () => driver.disks?.create({ path: parent, type: "dynamic", size_bytes: MIB, overwrite: true }, scope),
+      () => driver.disks?.remove(parent, scope),
+    ]
+  ) await assert.rejects(async () => await work(), { code: "hv.conflict" });
   await driver.vms.remove(id, scope);
   await assert.rejects(remove, /the disk ".*child\.qcow2" needs it/);
   await assert.rejects(

@@ -20,6 +20,7 @@ import { setGuestClock } from "./checkpoints/clock.ts";
 import { forgetSaved, settleSaved, startFromSaved } from "./checkpoints/saved.ts";
 import type { QemuContext } from "./context.ts";
 import { drivesOf, proveBase } from "./disks/at_start.ts";
+import { withHolder } from "./disks/disk_program.ts";
 import { endHelpers, startHelpers } from "./helpers.ts";
 import { refuseTakenSocket } from "./devices/serial_socket.ts";
 import { launch } from "./launch.ts";
@@ -150,7 +151,9 @@ export async function powerOn(
   try {
     await startUnder(context, records, record, scope, { acceleration, tiedToUs, from });
   } catch (error) {
-    if (from !== undefined || !isAcceleratorFailure(acceleration.accelerator, error)) throw error;
+    if (from !== undefined || !isAcceleratorFailure(acceleration.accelerator, error)) {
+      throw await withHolder(context, error);
+    }
     const emulation = await distrustHardware(context, `QEMU could not start a guest: ${error.message}`);
     await startUnder(context, records, record, scope, { acceleration: emulation, tiedToUs, from });
   }

@@ -23,7 +23,7 @@ import { takeDiskLock } from "./disk_lock.ts";
 import { attachedBlocks, plugIn, removeStrayNodes, unplug } from "./live.ts";
 import { findDiskFile } from "./places.ts";
 import { refuseStrangers, refuseUnreadable } from "./trust.ts";
-import { findChildren, findVms, ownerOf } from "./users.ts";
+import { findChildren, findVms, ownerOf, refuseStored } from "./users.ts";
 
 /** QEMU has 32 slots on its first bus, of which the machine itself uses about half. */
 const DISK_LIMIT = 12;
@@ -182,6 +182,7 @@ async function refuseTaken(
     refuse(`it belongs to ${owner}`, "Copy it first: hvlab disk convert", { vm: owner });
   }
   if (readOnly) return;
+  refuseStored(context, path, "attach");
   const [child] = await findChildren(context, path);
   if (child !== undefined) {
     refuse(`"${child}" leans on it`, "Attach that one, or give --read-only", { child });

@@ -14,7 +14,7 @@ import { tellQemuImg } from "./disk_program.ts";
 import { qemuName } from "./format_names.ts";
 import { findDiskFile, placeOfNewDisk } from "./places.ts";
 import { refuseStrangers, refuseUnreadable } from "./trust.ts";
-import { refuseParent, refuseRunning } from "./users.ts";
+import { refuseParent, refuseReplacing, refuseRunning, refuseStored } from "./users.ts";
 
 /** Writes a disk with all that it leans on as one that stands alone. The disk itself stays as it is. */
 export async function convertDisk(
@@ -37,10 +37,7 @@ export async function convertDisk(
   const format = wanted ?? formatOfName(place);
   const options = formatOptions(format, type);
   await using _lock = await takeDiskLock(context, place);
-  if (overwrite) {
-    await refuseRunning(context, place, "replace", scope.signal);
-    await refuseParent(context, place, "replace", scope.signal);
-  }
+  if (overwrite) await refuseReplacing(context, place, scope.signal);
   await makeWhole(context, place, overwrite ?? false, (passing) => {
     const words = ["convert", "-p", "-f", formatOf(chain.sound), "-O", qemuName(format), ...options];
     return tellQemuImg(context, [...words, chain.path, passing], chain.path, scope, {
@@ -63,6 +60,7 @@ export async function compactDisk(context: QemuContext, path: string, scope: Cal
   const [disk, parent] = chain.sound;
   if (disk === undefined) throw new HvError("hv.internal", `The chain of "${path}" has no layer`);
   refuseFrozen(disk);
+  refuseStored(context, real, "compact");
   await refuseRunning(context, real, "compact", scope.signal);
   await refuseParent(context, real, "compact", scope.signal);
   const { format } = disk.header;

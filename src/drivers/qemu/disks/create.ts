@@ -13,7 +13,7 @@ import { makeWhole, takeDiskLock } from "./disk_lock.ts";
 import { tellQemuImg } from "./disk_program.ts";
 import { qemuName } from "./format_names.ts";
 import { placeOfNewDisk } from "./places.ts";
-import { refuseParent, refuseRunning } from "./users.ts";
+import { refuseReplacing, refuseRunning } from "./users.ts";
 
 const ENDINGS: ReadonlyMap<string, DiskFormat> = new Map([
   ["qcow2", "qcow2"],
@@ -57,10 +57,7 @@ export async function createDisk(context: QemuContext, spec: DiskSpec, scope: Ca
   const format = spec.format ?? formatOfName(path);
   await using _lock = await takeDiskLock(context, path);
   await sweepBonds(context);
-  if (spec.overwrite) {
-    await refuseRunning(context, path, "replace", scope.signal);
-    await refuseParent(context, path, "replace", scope.signal);
-  }
+  if (spec.overwrite) await refuseReplacing(context, path, scope.signal);
   if (spec.type === "differencing") await createDifferencing(context, path, format, spec, scope);
   else await createBlank(context, path, format, spec.type, spec, scope);
   return await describeDisk(context, await readDisk(context, path));

@@ -99,6 +99,22 @@ export async function programFailure(
   });
 }
 
+/** QEMU's refusal of a file that is in use, with the one who uses it; every other error as it is. */
+export async function withHolder(context: QemuContext, error: unknown, file?: string): Promise<unknown> {
+  const words = error instanceof HvError && typeof error.context.qemu === "string" ? error.context.qemu : "";
+  const isLocked = /Failed to get [^\n]* lock/.test(words);
+  // On its error stream QEMU names the file, over the monitor it does not.
+  const path = isLocked ? /using the image \[([^\]\n]+)\]/.exec(words)?.[1] ?? file : undefined;
+  if (path === undefined || !(error instanceof HvError)) return error;
+  const holders = await findHolders(context, path);
+  return new HvError("hv.io", `Cannot use "${path}": ${describeUsers(holders)} has it open`, {
+    hint: "End that program, or detach the disk first",
+    context: { ...error.context, path, reason: "locked", holders: holders.map((holder) => ({ ...holder })) },
+    retryable: true,
+    cause: error,
+  });
+}
+
 async function limited(
   { host }: QemuContext,
   args: readonly string[],

@@ -7,6 +7,7 @@ import { objectsIn, textIn } from "../checkpoints/answers.ts";
 import type { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import { blockDevice, blockNode, deviceName, keyOfDevice } from "./block_node.ts";
 import type { SoundLayer } from "./chain.ts";
+import { withHolder } from "./disk_program.ts";
 
 const LOOK_MS = 20;
 /** A guest that runs lets go of a disk within a fraction of a second; one without drivers never does. */
@@ -50,7 +51,7 @@ export async function plugIn(
     await addDevice(monitor, key);
   } catch (error) {
     await removeStrayNodes(monitor).catch(() => {});
-    throw error;
+    throw await withHolder(monitor.context, error, layers[0]?.path);
   }
 }
 

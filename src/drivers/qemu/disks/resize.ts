@@ -16,7 +16,7 @@ import { tellQemuImg } from "./disk_program.ts";
 import { qemuName } from "./format_names.ts";
 import { attachedBlocks } from "./live.ts";
 import { findDiskFile } from "./places.ts";
-import { findVms, refuseParent } from "./users.ts";
+import { findVms, refuseParent, refuseStored } from "./users.ts";
 
 /** Formats that QEMU can grow. */
 const GROWABLE: ReadonlySet<string> = new Set(["qcow2", "raw"]);
@@ -46,6 +46,7 @@ export async function resizeDisk(
       context: { path, format: header.format },
     });
   }
+  refuseStored(context, real, "grow");
   await refuseParent(context, real, "grow", scope.signal);
   const user = (await findVms(context, real, scope.signal)).find(({ alive }) => alive);
   if (user === undefined) {

@@ -4,6 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { parseVmId } from "../../../base/ids.ts";
 import { QEMU, QEMU_IMG, type QemuContext } from "../context.ts";
 import { readIdentity } from "../identity.ts";
+import { imageFolders } from "../images.ts";
 import { observe } from "../observe.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { listBonds } from "./bonds.ts";
@@ -103,6 +104,39 @@ export async function refuseParent(
     hint: "Merge or remove what leans on it first",
     context: { path, children: leaning, wanted: "no children", found: "in use" },
   });
+}
+
+/** Throws `hv.conflict` for a file of an image or a template: hvlab never writes to those. */
+export function refuseStored(context: QemuContext, path: string, action: string): void {
+  const isTemplate = isInside(context.state.templates, path);
+  if (!isTemplate && !imageFolders(context).some((folder) => isInside(folder, path))) return;
+  throw new HvError(
+    "hv.conflict",
+    `Cannot ${action} "${path}": it belongs to ${isTemplate ? "a template" : "an image"}`,
+    {
+      hint: isTemplate
+        ? "Templates go with: hvlab image drop NAME"
+        : "Make a disk over it: hvlab disk create NEW.qcow2 --parent PATH",
+      context: { path, wanted: "a disk of its own", found: isTemplate ? "template" : "image" },
+    },
+  );
+}
+
+/** Throws `hv.conflict` when a file may not be replaced: it belongs to something, or somebody needs it. */
+export async function refuseReplacing(
+  context: QemuContext,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  refuseStored(context, path, "replace");
+  const [user] = await findVms(context, path, signal);
+  if (user !== undefined) {
+    throw new HvError("hv.conflict", `Cannot replace "${path}": the VM "${user.record.name}" has it`, {
+      hint: "Name another file",
+      context: { path, vm: user.record.id, name: user.record.name, wanted: "not in use", found: "in use" },
+    });
+  }
+  await refuseParent(context, path, "replace", signal);
 }
 
 /** Throws `hv.conflict` while a VM that may be alive has the disk. */

@@ -16,6 +16,8 @@ export function parseStack(text: string): OpinionFrame[] {
     const before = BEFORE_PLACE.exec(numberless);
     if (before === null || !/[0-9a-f]{8}|Inline/.test(before[0])) continue;
     const frame = parsePlace(numberless.slice(before[0].length).trim());
+    // Without registers, or behind the end, there is a frame at address 0: it is none.
+    if (frame?.module === null && BigInt(frame.offset) === 0n) break;
     if (frame !== null) frames.push(frame);
   }
   return frames;

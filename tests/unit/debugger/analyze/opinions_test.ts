@@ -192,6 +192,8 @@ Deno.test("frames are read with and without arguments, numbers, symbols and sour
     "ffff8504`29890ef8 ffffffff`c0000005     0x7e",
     "ffffd000`12345f68 00000000`00000000     <Unloaded_gone.sys>+0x1234",
     "Loading symbols for fffff800`10000000",
+    "00000000`00000000 00000000`00000000     0x0",
+    "ffffd000`12345f68 00000000`00000000     behind+0x1",
   ].join("\r\n"));
   assert.deepEqual(frames.map(({ module, symbol, offset, source }) => [module, symbol, offset, source]), [
     ["nt", "KeBugCheckEx", "0x0", undefined],

@@ -52,10 +52,7 @@ export async function reportHost(hyperv: HyperV, signal: AbortSignal): Promise<J
     ...(failure === undefined ? {} : { failed: failure.code, provider_id: failure.provider_id ?? null }),
   }));
   const { processes } = hyperv.host;
-  const programs = {
-    cdb: await processes.find("cdb.exe") !== undefined,
-    hvc: await processes.find("hvc.exe") !== undefined,
-  };
+  const programs = { cdb: await processes.find("cdb.exe") !== undefined };
   try {
     return { shells, programs, ...await hyperv.report(signal) };
   } catch (error) {

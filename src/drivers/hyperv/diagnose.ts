@@ -5,7 +5,7 @@ import { toHvError } from "../../base/errors.ts";
 import type { Finding } from "../../contract/finding.ts";
 import type { HyperV } from "./client.ts";
 import { CANDIDATES, type SidecarFacts } from "./probe.ts";
-import { tryShells } from "./report.ts";
+import { type ShellTrial, tryShells } from "./report.ts";
 import { simulatedWorld } from "./simulation.ts";
 
 const GROUP = "S-1-5-32-578";
@@ -89,24 +89,27 @@ function sidecarFindings(facts: SidecarFacts): Finding[] {
   ];
 }
 
-/** The other PowerShells of this host: whether the module works in them too. None is needed. */
+/** The other PowerShells of this host: whether the module works in them too. */
 async function otherShells(hyperv: HyperV, signal: AbortSignal): Promise<Finding[]> {
   const current = await hyperv.program(signal);
   const others = (await tryShells(hyperv, signal)).filter(({ program }) => program !== current);
-  return others.map(({ program, facts, failure }) => {
-    const check = `PowerShell (${program})`;
-    if (facts !== undefined) {
-      const { version, module_version } = facts;
-      return { check, status: "ok", finding: `version ${version} works too, with module ${module_version}` };
-    }
-    if (failure === undefined) return { check, status: "ok", finding: "not installed, and not needed" };
-    return {
-      check,
-      status: "warning",
-      finding: `${failure.message}; "${current}" is used`,
-      fix: "Nothing has to be done while the other one works",
-    };
-  });
+  return others.map((trial) => shellFinding(trial, current));
+}
+
+/** What came of trying a PowerShell beside the one that is used. None is needed, so nothing here is broken. */
+export function shellFinding({ program, facts, failure }: ShellTrial, current: string): Finding {
+  const check = `PowerShell (${program})`;
+  if (facts !== undefined) {
+    const { version, module_version } = facts;
+    return { check, status: "ok", finding: `version ${version} works too, with module ${module_version}` };
+  }
+  if (failure === undefined) return { check, status: "ok", finding: "not installed, and not needed" };
+  return {
+    check,
+    status: "warning",
+    finding: `${failure.message}; "${current}" is used`,
+    fix: "Nothing has to be done while the other one works",
+  };
 }
 
 function windowsFinding({ windows: { value, failure } }: HostFacts): Finding {

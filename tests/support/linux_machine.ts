@@ -5,8 +5,8 @@
 
 import { BtfWriter } from "./btf_writer.ts";
 import { DumpBytes, joinBytes } from "./dump_writer.ts";
+import { IMAGE, LinuxMemory } from "./linux_memory.ts";
 
-const IMAGE = 0xFFFF_FFFF_8000_0000n;
 /** Where each part lies. The image maps physical memory from 0 on, all else takes pages from 64 MiB on. */
 export const PLACES = {
   tables: IMAGE + 0x100_0000n,
@@ -92,15 +92,13 @@ export const MODULE = {
 const PART = { base: 0, size: 8, stride: 0x18 } as const;
 
 /** One machine, put together piece by piece. */
-export class LinuxMachine {
-  readonly #pages = new Map<number, DumpBytes>();
-  readonly #mapped = new Set<bigint>();
+export class LinuxMachine extends LinuxMemory {
   /** Its symbols with their addresses. */
   readonly symbols: [name: string, address: bigint][] = [];
   readonly #moved: bigint;
-  #nextFrame = 0x4000;
 
   constructor(options: MachineOptions = {}) {
+    super(PLACES.tables, PLACES.module);
     this.#moved = options.moved ?? 0n;
     this.#writeSymbols(
       options.encoding ?? "percpu-absolute",
@@ -156,48 +154,6 @@ export class LinuxMachine {
     ].join("\n") + "\n";
   }
 
-  /** Physical address that a virtual one is mapped to, mapping it when it is not. */
-  physical(address: bigint): bigint {
-    const page = address & ~0xFFFn;
-    if (!this.#mapped.has(page)) this.#map(page);
-    const entry = this.#entryOf(page);
-    return (this.#read(entry) & 0x000F_FFFF_FFFF_F000n) | (address & 0xFFFn);
-  }
-
-  /** Writes at a virtual address. */
-  put(address: bigint, bytes: Uint8Array): this {
-    for (let done = 0; done < bytes.length;) {
-      const place = this.physical(address + BigInt(done));
-      const inside = Number(place & 0xFFFn);
-      const piece = bytes.subarray(done, done + 4096 - inside);
-      this.#page(Number(place >> 12n)).bytes.set(piece, inside);
-      done += piece.length;
-    }
-    return this;
-  }
-
-  u64(address: bigint, ...values: bigint[]): this {
-    return this.put(address, new DumpBytes(8 * values.length).u64(0, ...values).bytes);
-  }
-
-  u32(address: bigint, ...values: number[]): this {
-    return this.put(address, new DumpBytes(4 * values.length).u32(0, ...values).bytes);
-  }
-
-  /** Sets the table entry of the last level, or of `level` above it, for an address. */
-  setEntry(address: bigint, level: 1 | 2 | 3 | 4, value: bigint): this {
-    this.#write(this.#entryOf(address, level), value);
-    return this;
-  }
-
-  /** Pages by frame number, ascending. */
-  get pages(): [frame: number, bytes: Uint8Array][] {
-    return [...this.#pages].map(([frame, { bytes }]): [number, Uint8Array] => [frame, bytes]).sort((
-      [a],
-      [b],
-    ) => a - b);
-  }
-
   /** NT_PRSTATUS of its only processor, which stands in panic(). */
   get registers(): Uint8Array {
     const note = new DumpBytes(336);
@@ -209,43 +165,6 @@ export class LinuxMachine {
       PLACES.stack + 0x3000n,
       0x18n,
     ).bytes;
-  }
-
-  #map(page: bigint): void {
-    this.#mapped.add(page);
-    for (const level of [4, 3, 2] as const) {
-      const entry = this.#entryOf(page, level);
-      if ((this.#read(entry) & 1n) === 0n) this.#write(entry, (BigInt(this.#nextFrame++) << 12n) | 3n);
-    }
-    const inImage = page >= IMAGE && page < PLACES.module;
-    const frame = inImage ? (page - IMAGE) >> 12n : BigInt(this.#nextFrame++);
-    this.#write(this.#entryOf(page), (frame << 12n) | 3n);
-    this.#page(Number(frame));
-  }
-
-  /** Physical address of a table entry. */
-  #entryOf(address: bigint, level: 1 | 2 | 3 | 4 = 1): bigint {
-    let table = PLACES.tables - IMAGE;
-    for (let at = 4;; at--) {
-      const entry = table + ((address >> BigInt(12 + 9 * (at - 1))) & 511n) * 8n;
-      if (at === level) return entry;
-      table = this.#read(entry) & 0x000F_FFFF_FFFF_F000n;
-    }
-  }
-
-  #read(physical: bigint): bigint {
-    const { bytes } = this.#page(Number(physical >> 12n));
-    return new DataView(bytes.buffer).getBigUint64(Number(physical & 0xFFFn), true);
-  }
-
-  #write(physical: bigint, value: bigint): void {
-    this.#page(Number(physical >> 12n)).u64(Number(physical & 0xFFFn), value);
-  }
-
-  #page(frame: number): DumpBytes {
-    const page = this.#pages.get(frame) ?? new DumpBytes(4096);
-    this.#pages.set(frame, page);
-    return page;
   }
 
   #writeSymbols(encoding: Encoding, orc: OrcForm, has: (name: string) => boolean): void {

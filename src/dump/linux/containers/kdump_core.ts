@@ -2,17 +2,15 @@
 
 import { ByteReader, type ByteSource } from "../../bytes.ts";
 import { at } from "../../layout.ts";
-import type { Absence } from "../../memory/absence.ts";
-import { PageCache } from "../../memory/page_cache.ts";
-import { FRAME_BYTES, type PhysicalMemory } from "../../memory/physical.ts";
+import { FRAME_BYTES } from "../../memory/physical.ts";
 import { badDump, type DumpWarning } from "../../reasons.ts";
 import { KDUMP_HEADER, readKdumpHeader } from "../kdump.ts";
-import type { LinuxCore, MemoryPiece } from "./core.ts";
+import type { LinuxCore } from "./core.ts";
 import { openFlattened } from "./flattened.ts";
+import { KdumpMemory } from "./kdump_memory.ts";
 import { readNotes } from "./notes.ts";
-import { type HostCodecs, type PageCodec, pageCodecs } from "./page_codecs.ts";
+import { type HostCodecs, pageCodecs } from "./page_codecs.ts";
 import { PageRanks } from "./page_ranks.ts";
-import { readAcrossFrames } from "./pages.ts";
 import { readProcessors, vmcoreinfoOf } from "./processor_notes.ts";
 
 const SIZES = {
@@ -31,15 +29,11 @@ const SUB_HEADER = {
   max_mapnr_64: at(96, 8, "makedumpfile"),
 } as const;
 const VERSION_OF = { split: 2, vmcoreinfo: 3, notes: 4, max_mapnr_64: 6 } as const;
-const DESCRIPTOR_BYTES = 24;
 const MAXIMUM_SUB_HEADER_BLOCKS = 2 ** 16;
 const MAXIMUM_BITMAP_BLOCKS = 2 ** 22;
 const MAXIMUM_BITMAP_BYTES = 64 * 1024 * 1024;
 const MAXIMUM_VMCOREINFO_BYTES = 2 ** 20;
 const MAXIMUM_NOTE_BYTES = 16 * 1024 * 1024;
-const KEPT_PAGES = 4096;
-/** Pages that a search passes by although the bitmap lists them. */
-const MOST_MISSES = 2 ** 16;
 
 /**
  * Opens a kdump-compressed file, plain or flattened, of an x86-64 machine. Fails with `hv.bad_dump`: `unsupported_kind`
@@ -151,100 +145,6 @@ function readRanks(
     });
   }
   return new PageRanks(bitmap);
-}
-
-class KdumpMemory implements PhysicalMemory {
-  readonly #source: ByteSource;
-  readonly #ranks: PageRanks;
-  readonly #descriptors: number;
-  readonly #codecs: ReadonlyMap<number, PageCodec>;
-  readonly #warnings: DumpWarning[];
-  readonly #pages = new PageCache(KEPT_PAGES);
-  readonly #told = new Set<string>();
-
-  constructor(
-    source: ByteSource,
-    ranks: PageRanks,
-    descriptors: number,
-    codecs: ReadonlyMap<number, PageCodec>,
-    warnings: DumpWarning[],
-  ) {
-    this.#source = source;
-    this.#ranks = ranks;
-    this.#descriptors = descriptors;
-    this.#codecs = codecs;
-    this.#warnings = warnings;
-  }
-
-  get pageCount(): number {
-    return this.#ranks.count;
-  }
-
-  /** Every page that can be read, the highest first; ends after too many that cannot. */
-  *pieces(): Iterable<MemoryPiece> {
-    let misses = 0;
-    for (const frame of this.#ranks.descending()) {
-      const bytes = this.page(frame);
-      if (!("why" in bytes)) yield { address: frame * FRAME_BYTES, bytes };
-      else if (++misses > MOST_MISSES) return;
-    }
-  }
-
-  page(frame: number): Uint8Array | Absence {
-    const kept = this.#pages.get(frame);
-    if (kept !== undefined) return kept;
-    const descriptor = this.#descriptor(frame);
-    if (descriptor === null) return { why: this.#ranks.has(frame) ? "truncated" : "not_in_dump", frame };
-    const page = this.#unpack(descriptor);
-    if (page === null) return { why: "truncated", frame };
-    this.#pages.set(frame, page);
-    return page;
-  }
-
-  fileOffsetOf(frame: number): number | null {
-    return this.#descriptor(frame)?.offset ?? null;
-  }
-
-  read(address: bigint, length: number): Uint8Array | Absence {
-    return readAcrossFrames(this, address, length);
-  }
-
-  #descriptor(frame: number): { offset: number; size: number; flags: number } | null {
-    const rank = this.#ranks.rankOf(frame);
-    if (rank < 0) return null;
-    const bytes = this.#source.read(this.#descriptors + rank * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES);
-    if (bytes.length < DESCRIPTOR_BYTES) return null;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, DESCRIPTOR_BYTES);
-    return {
-      offset: Number(view.getBigUint64(0, true)),
-      size: view.getUint32(8, true),
-      flags: view.getUint32(12, true),
-    };
-  }
-
-  #unpack({ offset, size, flags }: { offset: number; size: number; flags: number }): Uint8Array | null {
-    if (size > 2 * FRAME_BYTES) return null;
-    const packed = this.#source.read(offset, size);
-    if (packed.length < size) return null;
-    if (flags === 0) return size === FRAME_BYTES ? packed : null;
-    const codec = this.#codecs.get(flags);
-    if (codec?.unpack === undefined || codec.unpack === null) {
-      this.#tell(`Pages packed with ${codec?.name ?? `filter ${flags}`} cannot be unpacked here`);
-      return null;
-    }
-    const page = codec.unpack(packed, FRAME_BYTES);
-    if (page?.length === FRAME_BYTES) return page;
-    this.#tell(`A page packed with ${codec.name} at offset ${offset} is damaged`);
-    return null;
-  }
-
-  /** Each kind of damage once. */
-  #tell(message: string): void {
-    const kind = message.replace(/\d+/g, "#");
-    if (this.#told.has(kind)) return;
-    this.#told.add(kind);
-    this.#warnings.push({ reason: kind.startsWith("Pages") ? "unsupported_kind" : "body_unusable", message });
-  }
 }
 
 function unsupported(what: string, hint = "Run `hvlab dump inspect` for what its header tells"): Error {

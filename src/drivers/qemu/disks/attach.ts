@@ -119,10 +119,11 @@ export async function detachDisk(
   const known = [...live, ...record.disks ?? []].map((disk) => disk.path);
   const real = await pathAmong(context, known, path);
   if (real === undefined) throw notAttached(record, path, known);
+  const block = live.find((candidate) => candidate.path === real);
+  if (block !== undefined) refuseStanding(record, seen);
   if (record.disks?.some((disk) => disk.path === real)) {
     await records.save(withoutDisk(await records.get(id), real));
   }
-  const block = live.find((candidate) => candidate.path === real);
   if (monitor !== undefined && block !== undefined) await unplug(monitor, block, scope);
   return real;
 }
@@ -160,6 +161,17 @@ function refuseUnfit(record: VmRecord, seen: Observation): void {
   throw new HvError("hv.conflict", `Cannot change the disks of "${record.name}" while its memory is saved`, {
     hint: `Start it first: hvlab vm start ${record.id}`,
     context: { vm: record.id, wanted: "running or off", found: seen.state },
+  });
+}
+
+/** A guest that stands still lets go of nothing. */
+function refuseStanding({ id, name }: VmRecord, { state }: Observation): void {
+  if (state === "running") return;
+  throw new HvError("hv.conflict", `The guest of "${name}" cannot let go of the disk while it is ${state}`, {
+    hint: state === "paused"
+      ? `Let it go on first: hvlab vm resume ${id}`
+      : `Cut its power first: hvlab vm stop ${id} --mode off`,
+    context: { vm: id, wanted: "running or off", found: state },
   });
 }
 

@@ -5,6 +5,7 @@ import { listDumpTasks, renderDumpTasks } from "../../../../src/debugger/linux/l
 import { readDumpLog, renderDumpLog } from "../../../../src/debugger/linux/read_log.ts";
 import { renderTriage } from "../../../../src/debugger/triage/render.ts";
 import { triageDumpFile } from "../../../../src/debugger/triage/triage_file.ts";
+import { elfCore } from "../../../support/dump_writer.ts";
 import { elfCoreOf } from "../../../support/linux_core_writer.ts";
 import { LinuxMachine, PLACES } from "../../../support/linux_machine.ts";
 import { MemoryFiles } from "../../../support/memory_files.ts";
@@ -77,4 +78,18 @@ Deno.test("the log and the tasks as a person sees them", async () => {
     limit: 10,
   });
   assert.deepEqual(waiting.tasks.map(({ pid }) => pid), [43]);
+});
+
+Deno.test("cores of one process and of other machines are refused with what they are", async () => {
+  const ofProcess = elfCore([["CORE", 1, "registers"], ["CORE", 3, "process"]]).bytes;
+  const ofArm = elfCoreOf(new LinuxMachine());
+  new DataView(ofArm.buffer).setUint16(18, 183, true);
+  const narrow = elfCoreOf(new LinuxMachine());
+  narrow[4] = 1;
+  for (const bytes of [ofProcess, ofArm, narrow]) {
+    await assertDumpRefused(
+      "unsupported_kind",
+      () => triageDumpFile(filesWith(bytes), new StepClock(), { path: "/core", full: false }),
+    );
+  }
 });

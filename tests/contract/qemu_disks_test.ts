@@ -177,8 +177,10 @@ diskTest(
   "a running guest gets disks, sees them grow and merge, and lets go of them",
   async ({ lab, disks, at }) => {
     const { driver, scope } = lab;
-    const [parent, child, plain] = [at("parent.qcow2"), at("child.qcow2"), at("plain.raw")];
-    await disks.create({ path: parent, type: "dynamic", size_bytes: 8 * MIB }, scope);
+    const [base, parent, child, plain] = ["base.qcow2", "parent.qcow2", "child.qcow2", "plain.raw"].map(at);
+    assert.ok(base !== undefined && parent !== undefined && child !== undefined && plain !== undefined);
+    await disks.create({ path: base, type: "dynamic", size_bytes: 8 * MIB }, scope);
+    await disks.create({ path: parent, type: "differencing", parent: base }, scope);
     await disks.create({ path: child, type: "differencing", parent }, scope);
     await disks.create({ path: plain, type: "dynamic", size_bytes: 4 * MIB }, scope);
     const id = await driver.vms.create(lab.vm(), scope);
@@ -214,29 +216,30 @@ diskTest(
 
     const { removed, disk } = await disks.merge(child, false, scope);
     assert.deepEqual([removed, disk.path, disk.size_bytes], [child, parent, 16 * MIB]);
+    assert.equal((await disks.merge(parent, false, scope)).disk.path, base);
     assert.equal((await driver.vms.get(id, scope.signal)).state, "running");
     assert.equal(await inGuest(lab, id, "head -c 6 /dev/vda; printf after > /dev/vda; sync"), "before");
     assert.equal(
-      (await disks.attached(id, scope.signal)).find(({ path }) => path === parent)?.at_next_start,
+      (await disks.attached(id, scope.signal)).find(({ path }) => path === base)?.at_next_start,
       true,
     );
     await driver.pause?.pause(id, scope);
     const standing = await refusal(disks.detach(id, plain, scope));
     assert.deepEqual([standing.code, standing.context.found], ["hv.conflict", "paused"]);
     await driver.pause?.resume(id, scope);
-    for (const path of [plain, parent]) await disks.detach(id, path, scope);
+    for (const path of [plain, base]) await disks.detach(id, path, scope);
     assert.equal(await inGuest(lab, id, "ls /sys/block | grep -c vd"), "0");
     assert.deepEqual(await disks.attached(id, scope.signal), []);
-    await disks.attach(id, parent, {}, scope);
+    await disks.attach(id, base, {}, scope);
     assert.equal(
       await inGuest(lab, id, "until [ -b /dev/vda ]; do sleep 0.1; done; head -c 5 /dev/vda"),
       "after",
     );
     await driver.vms.stop(id, "off", scope);
-    await Deno.rename(parent, `${parent}.away`);
+    await Deno.rename(base, `${base}.away`);
     const failure = await refusal(driver.vms.start(id, scope));
     assert.deepEqual([failure.code, failure.context.reason], ["hv.io", "missing"]);
-    await disks.detach(id, parent, scope);
+    await disks.detach(id, base, scope);
     assert.deepEqual(await disks.attached(id, scope.signal), []);
   },
 );

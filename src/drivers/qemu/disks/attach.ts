@@ -135,7 +135,8 @@ export async function readUsable(
   follows: boolean,
   signal: AbortSignal,
 ): Promise<ReadChain> {
-  const chain = await readChain(context, path, signal);
+  // While a merge has not ended, the disk holds all that its parent may or may not have.
+  const chain = await readChain(context, path, signal, { goesOnMerging: true });
   refuseBroken(chain);
   refuseUnreadable(chain);
   await refuseStrangers(context, chain, follows);

@@ -15,6 +15,11 @@ export function nodeName(key: string, depth = 0): string {
   return depth === 0 ? `${NODE_PREFIX}${key}` : `${NODE_PREFIX}${key}-${depth}`;
 }
 
+/** The layer that a node is, counted from the disk that was attached: after a merge a machine's disk is a deeper one. */
+export function depthOf(node: string): number {
+  return Number(/^hvdisk-[0-9a-f]{8}-(\d+)$/.exec(node)?.[1] ?? 0);
+}
+
 /** The name of an attached disk's device. */
 export function deviceName(key: string): string {
   return `${DEVICE_PREFIX}${key}`;

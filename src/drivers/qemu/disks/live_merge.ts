@@ -7,7 +7,7 @@ import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { VmRecords } from "../records.ts";
-import { nodeName } from "./block_node.ts";
+import { depthOf, nodeName } from "./block_node.ts";
 import { readBond, writeBond } from "./bonds.ts";
 import type { SoundLayer } from "./chain.ts";
 import { type AttachedBlock, attachedBlocks, removeStrayNodes } from "./live.ts";
@@ -60,7 +60,7 @@ async function begin(monitor: VmMonitor, job: string, { key, node }: AttachedBlo
     "job-id": job,
     "device": node,
     "top-node": node,
-    "base-node": nodeName(key, 1),
+    "base-node": nodeName(key, depthOf(node) + 1),
     "auto-dismiss": false,
   });
 }

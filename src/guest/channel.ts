@@ -25,6 +25,13 @@ export type GuestFamily = "posix" | "windows";
 /** The ways into guests. `memory` is that of tests. */
 export type ChannelName = "agent" | "ssh" | "psdirect" | "memory";
 
+/** What the guest's agent says of itself. */
+export interface AgentFacts {
+  version: string;
+  /** The commands that it allows. */
+  commands: string[];
+}
+
 /** How a guest program ended: one of the two is `null`. */
 export interface GuestExit {
   exit_code: number | null;
@@ -78,9 +85,15 @@ export interface GuestChannel {
    */
   attach?(command: TerminalCommand | undefined, signal: AbortSignal): Promise<GuestExit>;
 
+  /** What the agent at the other end says of itself; absent on channels without one. */
+  describe?(signal: AbortSignal): Promise<AgentFacts>;
+
   /** Gives the connection back; the channel may be used again. */
   close(): void;
 }
+
+/** What collectors need of a channel. */
+export type ProgramRunner = Pick<GuestChannel, "exec">;
 
 /** A program for a terminal: its streams are the terminal's. */
 export type TerminalCommand = Pick<GuestCommand, "argv" | "cwd" | "env">;

@@ -3,14 +3,14 @@
 import type { GuestChannel } from "./channel.ts";
 
 /** What a channel is asked to do. */
-export type ChannelWork = "ping" | "exec" | "writeFile" | "readFile" | "removeFile" | "attach";
+export type ChannelWork = "ping" | "exec" | "writeFile" | "readFile" | "removeFile" | "attach" | "describe";
 
 /** Does something before, after or about a piece of work. */
 export type Around = <T>(name: ChannelWork, work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 /** The same channel with all of its work done inside `around`. */
 export function surroundChannel(channel: GuestChannel, around: Around): GuestChannel {
-  const { name, family, attach } = channel;
+  const { name, family, attach, describe } = channel;
   return {
     name,
     family,
@@ -23,6 +23,9 @@ export function surroundChannel(channel: GuestChannel, around: Around): GuestCha
     temporaryFolder: (signal) => channel.temporaryFolder(signal),
     ...(attach === undefined ? {} : {
       attach: (command, signal) => around("attach", () => attach.call(channel, command, signal), signal),
+    }),
+    ...(describe === undefined ? {} : {
+      describe: (signal) => around("describe", () => describe.call(channel, signal), signal),
     }),
     close: () => channel.close(),
   };

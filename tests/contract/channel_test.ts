@@ -108,6 +108,13 @@ Deno.test({
       const results = await Promise.all(words.map((word) => run({ argv: ["echo", word] }, 120_000)));
       assert.deepEqual(results.map(({ stdout }) => stdout), words.map((word) => `${word}\n`));
     });
+    await test.step("a shared connection that has gone silent is given up before anything begins", async () => {
+      await labOf(host, sponsor).run(SILENCE_CONNECTIONS);
+      const started = performance.now();
+      assert.equal((await run("echo once >>/tmp/count; cat /tmp/count; rm /tmp/count")).stdout, "once\n");
+      assert.ok(performance.now() - started < 60_000);
+      await labOf(host, sponsor).run(END_SILENT);
+    });
     await test.step("a guest that has forgotten the key, and has another of its own, is introduced anew", async () => {
       await using other = openSshChannel(address);
       await labOf(host, sponsor).run(FORGET_ALL);
@@ -147,6 +154,21 @@ Deno.test({
     sponsor.close();
   },
 });
+
+/** Stops the servers of open connections, as if the guest had been exchanged for one that knows nothing of them. */
+const SILENCE_CONNECTIONS = `
+for pid in $(pidof dropbear); do
+  read -r _ _ _ parent _ </proc/$pid/stat
+  [ "$parent" = 1 ] || kill -STOP "$pid"
+done
+`;
+
+const END_SILENT = `
+for pid in $(pidof dropbear); do
+  read -r _ _ state _ </proc/$pid/stat
+  [ "$state" != T ] || kill -KILL "$pid"
+done
+`;
 
 /** As a restored guest has forgotten what was put into it later, and one made anew has other keys. */
 const FORGET_ALL = `

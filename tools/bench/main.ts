@@ -2,6 +2,7 @@
 
 import { buildBundle } from "../bundle.ts";
 import { measureDumps } from "./dumps.ts";
+import { measureGuest } from "./guest.ts";
 import { measureHyperV } from "./hyperv.ts";
 import { measureConsole } from "./console.ts";
 import { measureLinuxDumps } from "./linux_dumps.ts";
@@ -26,6 +27,7 @@ const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[
   { name: "sandbox", title: "Sandbox, image to first guest answer, milliseconds", measure: measureSandbox },
   { name: "list", title: "A list of VMs, milliseconds", measure: measureList },
   { name: "hyperv", title: "Hyper-V through the sidecar, milliseconds", measure: measureHyperV },
+  { name: "guest", title: "A command in a guest that is up, milliseconds", measure: measureGuest },
   { name: "console", title: "Consoles, milliseconds", measure: measureConsole },
   { name: "monitor", title: "A monitor's round trip, microseconds", measure: measureMonitor },
   { name: "exec", title: "A program in a running guest, milliseconds", measure: measureExec },

@@ -141,6 +141,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     import: (source, scope) => importImage(context, source, scope),
   };
   const ssh = new SshWays(context, records);
+  const checkpoints = openCheckpoints(context, records);
   const explained = (vm: Vm, channel: GuestChannel): GuestChannel =>
     explainLosses(channel, {
       clock: context.host.clock,
@@ -206,7 +207,14 @@ export function openQemuDriver(context: QemuContext): Driver {
     images,
     imageStore: openImageStore(context),
     templates,
-    checkpoints: openCheckpoints(context, records),
+    checkpoints: {
+      ...checkpoints,
+      async restore(id, checkpoint, scope) {
+        await checkpoints.restore(id, checkpoint, scope);
+        // The guest of the past knows nothing of the connections of today.
+        await ssh.close(id);
+      },
+    },
     disks: openDisks(context, records),
     forwards: openForwards(context, records),
     devices: openDevices(context, records),

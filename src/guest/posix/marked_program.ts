@@ -188,5 +188,6 @@ export function quoteInLine(text: string): string {
 /** One line that runs a script with arguments when a POSIX shell evaluates it. */
 export function scriptInLine(script: string, args: readonly string[]): string {
   const words = args.map(quoteInLine).join(" ");
-  return `hv_n=$(printf '\\nx'); hv_n=\${hv_n%x}; set -- ${words}; eval ${quoteInLine(script)}\n`;
+  // A new shell's IFS is a space, a tab and a line end (POSIX), which saves a process in the guest.
+  return `hv_n=\${IFS#??}; set -- ${words}; eval ${quoteInLine(script)}\n`;
 }

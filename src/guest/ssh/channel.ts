@@ -65,6 +65,11 @@ const END_LIMIT_MS = 20_000;
 /** An ssh whose program has ended ends too, unless children of that program hold the streams. */
 const LEAVE_MS = 1_000;
 const TRY_AGAIN_MS = 300;
+/**
+ * How long a connection that has served before may say nothing before it is given up: a guest that was brought back from
+ * a checkpoint knows nothing of it, and its server would be waited for in vain.
+ */
+const ANSWER_LIMIT_MS = 6_000;
 
 /** What a try came to: the program's end, or the failure of a login that left the guest as it was. */
 type Attempt = { exit: GuestExit } | { refused: HvError };
@@ -184,16 +189,19 @@ class SshChannel implements GuestChannel, AsyncDisposable {
     const words = ["-T", ...sshArguments(target), READ_LINE];
     const ssh = await host.processes.open(SSH, words, { cwd: folder, env: await this.#environment() });
     const program = new RemoteProgram(ssh, command, sinks, () => place.stands());
+    const left = new AbortController();
+    const late = place.isUsed ? host.clock.sleep(ANSWER_LIMIT_MS, left.signal) : undefined;
+    late?.catch(() => {});
     try {
-      const exit = await program.follow(signal);
+      const exit = await program.follow(signal, late);
       if (exit !== undefined) return { exit };
       // A machine that was started anew has another way in.
+      if (place.isUsed) await place.abandon();
       if (program.code === SSH_FAILURE) await this.#leave();
-      return { refused: loginFailure(program.words, program.code, target) };
+      return { refused: loginFailure(program.words, program.code ?? SSH_FAILURE, target) };
     } catch (error) {
       throw await this.#endTree(program.pid, error);
     } finally {
-      const left = new AbortController();
       await program.leave(host.clock.sleep(LEAVE_MS, left.signal).catch(() => {}));
       left.abort();
     }

@@ -8,6 +8,10 @@ import { SSH } from "./client.ts";
 export interface Place extends Disposable {
   /** The name of the connection's socket in the SSH folder. */
   control: string;
+  /** Whether somebody has used it before; the guest may have been exchanged since. */
+  isUsed: boolean;
+  /** Nobody answers there any more: it is not used again, nor are those that nobody uses now. */
+  abandon(): Promise<void>;
   /** The login is over: the next one may begin. */
   stands(): void;
 }
@@ -22,7 +26,7 @@ export class Connections {
   readonly #folder: string;
   readonly #prefix = `c-${crypto.randomUUID().slice(0, 8)}`;
   /** Which connections are in use. */
-  readonly #used: boolean[] = [];
+  readonly #used: ("free" | "taken" | "dead")[] = [];
   #login: Promise<void> = Promise.resolve();
 
   constructor(host: Host, folder: string) {
@@ -48,25 +52,38 @@ export class Connections {
   /** Ends every connection that lingers; one that is gone already is no failure. */
   async close(): Promise<void> {
     for (const index of this.#used.keys()) {
-      const control = this.#nameOf(index);
-      if (!await this.#stands(control)) continue;
-      const words = ["-F", "none", "-o", `ControlPath=${control}`, "-O", "exit", "-q", "guest"];
-      await this.#host.processes.run(SSH, words, { cwd: this.#folder });
+      await this.#end(this.#nameOf(index));
     }
   }
 
+  async #end(control: string): Promise<void> {
+    if (!await this.#stands(control)) return;
+    const words = ["-F", "none", "-o", `ControlPath=${control}`, "-O", "exit", "-q", "guest"];
+    await this.#host.processes.run(SSH, words, { cwd: this.#folder });
+  }
+
   async #place(stands: () => void): Promise<Place> {
-    const free = this.#used.indexOf(false);
+    const free = this.#used.indexOf("free");
     const index = free < 0 ? this.#used.length : free;
     const control = this.#nameOf(index);
-    this.#used[index] = true;
-    if (await this.#stands(control)) stands();
+    this.#used[index] = "taken";
+    const isUsed = await this.#stands(control);
+    if (isUsed) stands();
     return {
       control,
+      isUsed,
       stands,
+      abandon: async () => {
+        this.#used[index] = "dead";
+        const idle = [...this.#used.keys()].filter((other) =>
+          other === index || this.#used[other] === "free"
+        );
+        for (const other of idle) this.#used[other] = "dead";
+        await Promise.all(idle.map((other) => this.#end(this.#nameOf(other))));
+      },
       [Symbol.dispose]: () => {
         stands();
-        this.#used[index] = false;
+        if (this.#used[index] === "taken") this.#used[index] = "free";
       },
     };
   }

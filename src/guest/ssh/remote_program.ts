@@ -58,8 +58,8 @@ export class RemoteProgram {
     return this.#err.prelude;
   }
 
-  /** The program's end; `undefined` when the guest's shell never began. */
-  async follow(signal: AbortSignal): Promise<GuestExit | undefined> {
+  /** The program's end; `undefined` when the guest's shell never began, or not before `late` was over. */
+  async follow(signal: AbortSignal, late?: Promise<void>): Promise<GuestExit | undefined> {
     signal.throwIfAborted();
     const aborted = Promise.withResolvers<never>();
     const onAbort = (): void => aborted.reject(signal.reason);
@@ -69,10 +69,20 @@ export class RemoteProgram {
     const reading = Promise.all([pump(out, this.#out), pump(err, this.#err)]);
     const feeding = this.#feed();
     feeding.catch(() => {});
+    const givenUp = Promise.withResolvers<void>();
+    late?.then(async () => {
+      if (!this.#isSilent()) return;
+      this.code = SSH_FAILURE;
+      // Whoever is dead cannot let the program begin. Its streams stay open: the shared connection has them.
+      await this.#ssh.kill();
+      givenUp.resolve();
+    }).catch(() => {});
     try {
-      await Promise.race([this.#ended.promise, reading, aborted.promise, feeding.then(() => reading)]);
+      const ends = [this.#ended.promise, reading, aborted.promise, feeding.then(() => reading)];
+      await Promise.race([...ends, givenUp.promise]);
       if (this.#out.ended === undefined || this.#err.ended === undefined) {
-        this.code = (await Promise.race([this.#ssh.ended, aborted.promise])).code;
+        const { code } = await Promise.race([this.#ssh.ended, aborted.promise]);
+        this.code ??= code;
       }
     } finally {
       signal.removeEventListener("abort", onAbort);
@@ -86,6 +96,10 @@ export class RemoteProgram {
       hint: "The guest may have gone on or not: look at its state before trying again",
       context: { guest_pid: this.pid ?? null, exit_code: this.code, ssh_failed: this.code === SSH_FAILURE },
     });
+  }
+
+  #isSilent(): boolean {
+    return this.#err.begun === undefined && this.#err.failed === undefined;
   }
 
   /** Lets go of ssh, whatever it still waits for. */

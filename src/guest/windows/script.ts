@@ -1,0 +1,43 @@
+/** Running a fixed PowerShell 5.1 script in a Windows guest; what it is asked comes apart from it. */
+
+import type { JsonObject } from "../../base/json.ts";
+import { HvError } from "../../base/errors.ts";
+import type { ProgramRunner } from "../channel.ts";
+import { refuseFailed, runCollector } from "../collect.ts";
+import begin from "./collectors/begin.ps1" with { type: "text" };
+
+/** A collector's answer as JSON, and whether it came whole. Throws `hv.job_failed` when the script fails. */
+export async function askPowerShell(
+  channel: ProgramRunner,
+  script: string,
+  wish: JsonObject,
+  subject: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const argv = [
+    ...["powershell.exe", "-NoLogo", "-NoProfile", "-NonInteractive"],
+    ...["-EncodedCommand", encodeScript(`${withoutComments(begin)}\n${withoutComments(script)}`)],
+  ];
+  const env = { HVLAB_WISH: JSON.stringify(wish) };
+  const collected = await runCollector(channel, { argv, env }, subject, signal);
+  refuseFailed(collected, subject);
+  if (collected.truncated) {
+    throw new HvError("hv.job_failed", `The guest's answer about its ${subject} is too long to be taken in`, {
+      hint: "Ask for less",
+      context: { subject },
+    });
+  }
+  return JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(collected.stdout.trim())));
+}
+
+/** A script as `-EncodedCommand` takes it: UTF-16 in base64. */
+export function encodeScript(script: string): string {
+  const words = Uint16Array.from(script, (letter) => letter.charCodeAt(0));
+  return new Uint8Array(words.buffer).toBase64();
+}
+
+/** A command line of Windows has at most 32,767 characters. */
+function withoutComments(script: string): string {
+  return script.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"))
+    .join("\n");
+}

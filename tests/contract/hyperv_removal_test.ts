@@ -53,6 +53,21 @@ faultTest("a disk that another VM hangs on is never deleted", async ({ lab }) =>
   await removal(lab, { vm: "child" });
 });
 
+faultTest("disks stay where it cannot be told what hangs on them", async ({ lab, world }) => {
+  await lab.call("vm_create", { name: "base", ...SMALL });
+  await lab.call("vm_create", { name: "other", ...SMALL });
+  const [disk = ""] = disksOf(await lossesOf(lab, "base"));
+  const [locked = ""] = disksOf(await lossesOf(lab, "other"));
+  await world.setFaults({ locked_disks: [{ path: locked }] });
+  const losses = await lossesOf(lab, "base");
+  assert.deepEqual(losses.filter(({ what }) => what.startsWith("perhaps")).map(({ path }) => path), [locked]);
+  const removed = await removal(lab, { vm: "base" });
+  assert.deepEqual([removed.files, removed.kept], [[], [disk]]);
+  assert.match(removed.warnings?.join() ?? "", /cannot be told/);
+  await world.setFaults({});
+  assert.deepEqual((await lab.call("vm_orphans")).orphans, []);
+});
+
 faultTest("disks that were kept are no leftovers", async ({ lab }) => {
   await lab.call("vm_create", { name: "web", ...SMALL });
   const [disk = ""] = disksOf(await lossesOf(lab, "web"));

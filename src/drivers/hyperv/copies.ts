@@ -4,6 +4,7 @@ import { startDeadline } from "../../base/deadline.ts";
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { DiskMoment } from "../../contract/vm.ts";
+import type { Host } from "../../host/host.ts";
 import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { CopyAbilities } from "../vm_extras.ts";
@@ -15,6 +16,7 @@ import { refuseTakenName, takeNames } from "./names.ts";
 
 /** Removing what a failed export has written has a budget of its own. */
 const TIDY_LIMIT_MS = 30_000;
+const TIDY_AGAIN_MS = 200;
 /** Signs that no folder's name may hold on Windows; Hyper-V names an export's folder after the VM. */
 const NO_FOLDER_NAME = /[\\/:*?"<>|]|[. ]$/;
 
@@ -99,7 +101,7 @@ export async function writeFolder(
     return await write();
   } catch (error) {
     using limit = startDeadline(clock, TIDY_LIMIT_MS);
-    await tidy(host.files, folder, before !== undefined, limit.signal).catch(() =>
+    await tidy(host, folder, before !== undefined, limit.signal).catch(() =>
       scope.warn?.(`What was written into "${folder}" could not be removed`)
     );
     throw error;
@@ -108,7 +110,7 @@ export async function writeFolder(
 
 /** Hyper-V may still hold a file for a moment after it was stopped. */
 async function tidy(
-  files: HyperV["host"]["files"],
+  { files, clock }: Host,
   folder: string,
   wasThere: boolean,
   signal: AbortSignal,
@@ -120,6 +122,7 @@ async function tidy(
       return;
     } catch (error) {
       if (signal.aborted) throw error;
+      await clock.sleep(TIDY_AGAIN_MS, signal);
     }
   }
 }

@@ -61,7 +61,8 @@ function Get-DiskChains([string[]] $paths) {
     $chains = @{}
     $parents = @{}
     $unread = @()
-    $look = @($paths)
+    # A physical disk stands there with words in the place of a path, and hangs on nothing.
+    $look = @($paths | Where-Object { $_ -match '\.a?vhd[xs]?$' })
     while ($look.Count) {
         $failures = @()
         foreach ($disk in @(Hyper-V\Get-VHD -Path $look @server -ErrorAction SilentlyContinue -ErrorVariable failures)) { $parents[[string] $disk.Path] = [string] $disk.ParentPath }
@@ -83,19 +84,22 @@ function Get-Dependants([string] $folder, [string] $except) {
     $dependants = @()
     $machines = @(Hyper-V\Get-VM -Name '*' @server -ErrorAction SilentlyContinue | Where-Object { ([string] $_.Id) -ne $except })
     $names = @{}
+    $failures = @()
     foreach ($machine in $machines) { $names[[string] $machine.Id] = [string] $machine.Name }
     if ($machines.Count) {
-        $drives = @(Hyper-V\Get-VMHardDiskDrive -VM $machines -ErrorAction Stop)
-        $drives += @(Hyper-V\Get-VMSnapshot -VM $machines -ErrorAction Stop | ForEach-Object { Hyper-V\Get-VMHardDiskDrive -VMSnapshot $_ -ErrorAction Stop })
+        $drives = @(Hyper-V\Get-VMHardDiskDrive -VM $machines -ErrorAction SilentlyContinue -ErrorVariable +failures)
+        $drives += @(Hyper-V\Get-VMSnapshot -VM $machines -ErrorAction SilentlyContinue -ErrorVariable +failures | ForEach-Object { Hyper-V\Get-VMHardDiskDrive -VMSnapshot $_ -ErrorAction SilentlyContinue -ErrorVariable +failures })
         foreach ($drive in $drives) { if ($drive.Path) { $owners[[string] $drive.Path] = [string] $drive.VMId } }
     }
-    if (-not $owners.Count) { return @{ dependants = [object[]] @(); unread = [object[]] @() } }
+    # A machine whose drives cannot be seen may hang on anything.
+    $unseen = @($failures | ForEach-Object { 'a VM: ' + $_.Exception.Message.Split("`n")[0] } | Sort-Object -Unique)
+    if (-not $owners.Count) { return @{ dependants = [object[]] @(); unread = [object[]] $unseen } }
     $seen = Get-DiskChains ([string[]] @($owners.Keys))
     foreach ($path in @($owners.Keys | Sort-Object)) {
         $within = @($seen.chains[$path] | Where-Object { Test-Inside $_ $folder })
         if ($within.Count) { $dependants += @{ vm = 'vm-' + $owners[$path].ToLowerInvariant(); name = [string] $names[$owners[$path]]; path = $path } }
     }
-    @{ dependants = [object[]] $dependants; unread = [object[]] @($seen.unread) }
+    @{ dependants = [object[]] @($dependants | Sort-Object { $_.name }); unread = [object[]] @($seen.unread + $unseen) }
 }
 
 # The folder of ours that a machine lies in; nothing when it was moved or copied away from it.

@@ -17,14 +17,14 @@ const LOG = "log.txt";
 /**
  * Lays the script into `folder`, and beside it the dump and each local store as links, except on Windows, where every
  * path is one that its own debugger reads. All names on the command line are then plain, and relative to the folder:
- * a wrapper that runs a Windows program under Wine needs no translation. `remote` places are named only to who asks
- * for downloads.
+ * a wrapper that runs a Windows program under Wine needs no translation. Servers, and no other places on
+ * other machines, are named only when downloads were asked for.
  */
 export async function layOut(
   { os, files }: Pick<Host, "os" | "files">,
   folder: string,
   dumpPath: string,
-  { roots, remote }: SymbolPath,
+  { roots, servers }: SymbolPath,
   script: string,
   download: boolean,
 ): Promise<DebuggerFiles> {
@@ -39,7 +39,7 @@ export async function layOut(
     stores.push(linked ? name : root);
   }
   const places = stores.flatMap((store) => [store, `srv*${store}`]);
-  if (download) places.push(...remote.map((place) => `srv*${place}`));
+  if (download) places.push(...servers.map((place) => `srv*${place}`));
   const dump = linked ? DUMP : real;
   const symbols = places.join(";");
   return {

@@ -94,6 +94,18 @@ Deno.test("commands come back with their texts, without a shell, and once", posi
   });
 });
 
+Deno.test("a debugger hears of servers only for downloads, and of other machines never", posix, async () => {
+  await withLab(async ({ ask, folder, argumentsOf }) => {
+    const search = { symbols: `srv*${folder}/a*https://example.org/s;\\\\host\\share` };
+    const pathOf = (words: string[]): string => words[words.indexOf("-y") + 1] ?? "";
+    await ask("run_script", { search });
+    assert.equal(pathOf(argumentsOf()), "symbols0;srv*symbols0");
+    await ask("run_script", { search, download: true });
+    assert.equal(pathOf(argumentsOf()), "symbols0;srv*symbols0;srv*https://example.org/s");
+    assert(!argumentsOf().includes("-netsyms:no"));
+  });
+});
+
 Deno.test("the usual commands are put beside our own reading, and differences are named", posix, async () => {
   await withLab(async ({ ask }) => {
     const script = `answer() {

@@ -1,7 +1,8 @@
 /** The QEMU guest agent as a way into a guest. */
 
+import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
-import type { GuestChannel } from "../../guest/channel.ts";
+import type { AgentFacts, GuestChannel } from "../../guest/channel.ts";
 import { TEMPORARY_FOLDER } from "../../guest/posix/files.ts";
 import type { Host } from "../../host/host.ts";
 import { refused } from "./agent_errors.ts";
@@ -46,6 +47,7 @@ export function openAgentChannel(address: AgentAddress): GuestChannel {
       await removeGuestFile(link, clock, path, signal);
     },
     temporaryFolder: () => Promise.resolve(TEMPORARY_FOLDER),
+    describe: (signal) => describe(link, signal),
     close: () => link.close(),
   };
 }
@@ -64,6 +66,18 @@ export function linkFor(address: AgentAddress): AgentLink {
 /** Gives back every agent connection that this process holds open and no call is using. */
 export function closeLinks(host: Host): void {
   for (const link of links.get(host)?.values() ?? []) link.close();
+}
+
+const GuestInfo = z.object({
+  version: z.string(),
+  supported_commands: z.array(z.object({ name: z.string(), enabled: z.boolean() })),
+});
+
+async function describe(link: AgentLink, signal: AbortSignal): Promise<AgentFacts> {
+  const [answer] = await link.ask([{ name: "guest-info" }], { signal });
+  if (!answer.ok) throw refused("guest-info", answer);
+  const { version, supported_commands: all } = GuestInfo.parse(answer.value);
+  return { version, commands: all.flatMap(({ name, enabled }) => enabled ? [name] : []).sort() };
 }
 
 /** Waits as long as the signal allows: the question lies in the socket before the guest has booted. */

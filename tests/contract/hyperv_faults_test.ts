@@ -180,6 +180,25 @@ faultTest("a start waits for a merge as long as it may", async ({ lab, world }) 
   assert.ok(messages.some((message) => /merging disks \d+ %/.test(message)), messages.join("; "));
 });
 
+faultTest(
+  "a checkpoint is gone when its disks are merged, and the merge is shown",
+  async ({ lab, world }) => {
+    await lab.call("vm_create", { name: "web", ...SMALL });
+    await lab.checkpoint("web", "clean", { memory_state: false });
+    await world.setFaults({ merge_seconds: 2 });
+    const args = { vm: "web", checkpoint: "clean" };
+    const { confirm } = await lab.plan("checkpoint_delete", args);
+    const messages: string[] = [];
+    await lab.pipeline.call({ tool: "checkpoint_delete", args, confirm }, {
+      signal: AbortSignal.timeout(60_000),
+      progress: ({ message }) => messages.push(message),
+    });
+    assert.ok(messages.some((message) => /merging disks \d+ %/.test(message)), messages.join("; "));
+    assert.equal((await lab.vm("vm_get", { vm: "web" })).state, "off");
+    assert.deepEqual(await lab.checkpoints("web"), []);
+  },
+);
+
 const STEPS = [
   "New-VHD",
   "New-VM",

@@ -16,7 +16,8 @@ export interface MortalHost {
 }
 
 /** Requests to QEMU that change something; looks are no steps. */
-const CHANGE = /"execute":"((?:snapshot|block|blockdev|device|job|migrate)[-_][a-z-]+|transaction|stop|cont|quit)"/;
+const CHANGE =
+  /"execute":"((?:snapshot|block|blockdev|device|job|migrate)[-_][a-z-]+|transaction|stop|cont|quit)"/;
 
 /**
  * Lets `life` steps happen and fails from the next one on: changes of files, programs and requests to QEMU that

@@ -11,6 +11,7 @@ import { isOurTag } from "../checkpoints/files.ts";
 import { MachineShape } from "../checkpoints/machine_shape.ts";
 import type { QemuContext } from "../context.ts";
 import { digestFile } from "../../copy_with_digest.ts";
+import { recordedNics } from "../network/nic_records.ts";
 import { DISK_FILES } from "../overlay.ts";
 import { OwnFile, type VmRecord } from "../records.ts";
 
@@ -92,7 +93,9 @@ export async function writeExportRecord(
     files.push({ file, ...await digestFile(context, path, signal) });
     await context.host.files.sync(path);
   }
-  const { name, image, machine, memory_mb, cpus, firmware, network } = vm;
+  const { name, image, machine, memory_mb, cpus, firmware } = vm;
+  // Switches are this host's own: elsewhere a VM with cards gets the usual one.
+  const network = recordedNics(vm).length === 0 ? false : undefined;
   const record: ExportRecord = {
     format: EXPORT_FORMAT,
     version: EXPORT_VERSION,

@@ -48,8 +48,7 @@ async function listForwards(
   record: VmRecord,
   signal: AbortSignal,
 ): Promise<Forward[]> {
-  const { id, forwards: lasting = [], adopted } = record;
-  if (adopted !== undefined) return [];
+  const { id, forwards: lasting = [] } = record;
   const open = await openForwardsOf(context, record, signal);
   const passing = open.filter((forward) => !lasting.some((other) => isSamePlace(forward, other)));
   return [

@@ -19,7 +19,7 @@ export async function listNics(
   signal: AbortSignal,
 ): Promise<{ nics: Nic[]; warnings: string[] }> {
   const names = await switchNames(context);
-  const recorded = record.adopted === undefined ? recordedNics(record) : [];
+  const recorded = recordedNics(record);
   const live = await liveNics(context, record, signal);
   const addresses = live === undefined ? undefined : await readAddresses(context, record, signal);
   const numbers = [...new Set([...recorded, ...live ?? []].map(({ number }) => number))].sort((a, b) =>

@@ -37,7 +37,11 @@ interface Changing {
 /** Network cards of the QEMU driver. */
 export function openNics(context: QemuContext, records: VmRecords): NicAbilities {
   return {
-    list: async (id, signal) => await listNics(context, await records.get(id), signal),
+    async list(id, signal) {
+      const record = await records.get(id);
+      refuseAdopted(record, "list the network cards of");
+      return await listNics(context, record, signal);
+    },
     add: (id, wish, scope) => change(context, records, id, scope, (vm) => addNic(context, records, vm, wish)),
     set: (id, nic, wish, scope) =>
       change(context, records, id, scope, (vm) => setNic(context, records, vm, nic, wish)),

@@ -57,6 +57,28 @@ Deno.test("a machine is told everything that later calls need of it", () => {
   assert.deepEqual(valuesOf(argv, "-append"), ["quiet a,b"]);
 });
 
+Deno.test("a drive is there with a disc or without, and a disc is read as it is", () => {
+  const empty = machineArguments({ ...PLAN, dvd: {} });
+  assert.ok(valuesOf(empty, "-device").includes("ide-cd,id=disc-drive-0,bus=ide.0,bootindex=1"));
+  assert.deepEqual(valuesOf(empty, "-blockdev"), []);
+  const full = machineArguments({ ...PLAN, dvd: { disc: "/i/json:{},x.iso" } });
+  assert.ok(valuesOf(full, "-device").includes("ide-cd,id=disc-drive-0,bus=ide.0,drive=disc-0,bootindex=1"));
+  assert.deepEqual(JSON.parse(valuesOf(full, "-blockdev")[0] ?? ""), {
+    "driver": "raw",
+    "node-name": "disc-0",
+    "read-only": true,
+    "file": { "driver": "file", "filename": "/i/json:{},x.iso", "read-only": true },
+  });
+  assert.ok(valuesOf(machineArguments(PLAN), "-device").every((device) => !device.startsWith("ide-cd")));
+});
+
+Deno.test("a second serial port listens where the user wants it", () => {
+  const argv = machineArguments({ ...PLAN, serialSocket: "/run/a,b" });
+  assert.equal(valuesOf(argv, "-serial").at(-1), "chardev:serial-1");
+  assert.ok(valuesOf(argv, "-chardev").includes("socket,id=serial-1,path=/run/a,,b,server=on,wait=off"));
+  assert.equal(valuesOf(machineArguments(PLAN), "-serial").length, 1);
+});
+
 Deno.test("where QEMU cannot lock itself in it is not told to", () => {
   assert.ok(!machineArguments({ ...PLAN, confined: false }).includes("-sandbox"));
 });

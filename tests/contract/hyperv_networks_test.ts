@@ -77,6 +77,10 @@ faultTest("ports of the host lead into guests behind NAT", async (host) => {
   assert.equal(z.array(Forward).parse(removed.removed)[0]?.lasting, false);
   assert.equal((await lab.failure("forward_remove", { vm: "web", guest_port: 22 })).code, "hv.not_found");
   assert.deepEqual((await forwardsOf(host)).map(({ guest_port }) => guest_port), [80]);
+  const { confirm } = await lab.plan("vm_delete", { vm: "web" });
+  await lab.call("vm_delete", { vm: "web" }, { confirm });
+  const freed = { vm: "db", guest_port: 80, host_port: "28080" };
+  assert.equal(Forward.parse(await lab.call("forward_add", freed)).open, true, "its ports went with it");
 }, {});
 
 faultTest("a guest without an address or without NAT gets no forward", async (host) => {

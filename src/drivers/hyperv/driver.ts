@@ -17,7 +17,7 @@ import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { PowerShellDirect } from "./psdirect.ts";
 import { openDevices, openGpus, openSerialPorts } from "./devices.ts";
-import { openForwards } from "./forwards.ts";
+import { openForwards, releaseForwards } from "./forwards.ts";
 import { openNics, openSwitches } from "./networks.ts";
 import { openImages } from "./images.ts";
 import { lossesOf, removeVm } from "./removal.ts";
@@ -56,6 +56,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     stop: (id, mode, scope) => stopVm(hyperv, id, mode, scope),
     losses: (id, signal, options) => lossesOf(hyperv, id, options ?? {}, signal),
     async remove(id, scope, options) {
+      await releaseForwards(hyperv, state, id, scope);
       const removed = await removeVm(hyperv, id, options ?? {}, scope);
       await sandboxes.release(id);
       return removed;

@@ -4,7 +4,7 @@
  */
 
 import * as z from "zod/mini";
-import { HvError } from "../../base/errors.ts";
+import { HvError, toHvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { Forward } from "../../contract/network.ts";
 import type { StateFolder } from "../../state/layout.ts";
@@ -155,6 +155,32 @@ async function removeForwards(
   const left = marked.filter((forward) => !doomed.includes(forward));
   await writeNotes(hyperv, id, writeForwards(notes, left), scope);
   return doomed.map((forward) => shown(id, forward, mappings, []));
+}
+
+/**
+ * Takes the ports of a VM that is about to go away: whoever gets its address next must not be reached through them. What
+ * cannot be taken is told, and keeps no VM from being removed.
+ */
+export async function releaseForwards(
+  hyperv: HyperV,
+  state: StateFolder,
+  id: string,
+  scope: CallScope,
+): Promise<void> {
+  const { notes } = await hyperv.getMachine(id, scope.signal);
+  const marked = readForwards(notes);
+  if (marked.length === 0) return;
+  try {
+    using _ports = await takePorts(hyperv, state, scope.signal);
+    const { mappings } = await hyperv.ask(Nats, "list_nats", {}, scope);
+    for (const mapping of mappings.filter((one) => marked.some((forward) => isOf(one, forward)))) {
+      await hyperv.ask(Nats, "remove_mapping", { id: mapping.id }, scope);
+    }
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    const ports = marked.map(({ host_port }) => host_port).join(", ");
+    scope.warn?.(`The host's ports ${ports} still lead to the VM's address: ${toHvError(error).message}`);
+  }
 }
 
 async function writeNotes(hyperv: HyperV, id: string, notes: string, scope: CallScope): Promise<void> {

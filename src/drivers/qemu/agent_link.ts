@@ -157,9 +157,13 @@ export class AgentLink {
   /** Brings up a session that is in step with the agent, however often it has to be tried. */
   async #connect({ signal, changes = false, ...round }: Round): Promise<AgentSession> {
     const patienceMs = round.patienceMs ?? (changes ? PATIENCE_WITHIN_WORK_MS : PATIENCE_MS);
-    const started = this.#now();
+    let started = this.#now();
+    const inLineUntil = started + PATIENCE_WITHIN_WORK_MS;
     for (;;) {
+      const asked = this.#now();
       const open = this.#open ??= await this.#reach(signal);
+      // Standing in line behind other processes is no silence of the guest's.
+      if (asked < inLineUntil) started += this.#now() - asked;
       if (open !== undefined && await this.#getInStep(open.session, started + patienceMs, signal)) {
         return open.session;
       }

@@ -47,6 +47,14 @@ faultTest("generation 1 has a boot order, and neither Secure Boot nor a TPM", as
   }
 });
 
+faultTest("a VM boots from no kind of device that it lacks", async ({ lab }) => {
+  await lab.call("vm_create", { name: "web", ...SMALL });
+  const before = await settingsOf(lab, "web");
+  const refused = await lab.failure("vm_configure", { vm: "web", boot: ["dvd", "disk"], nested: true });
+  assert.deepEqual([refused.code, refused.context.wanted], ["hv.conflict", "dvd"]);
+  assert.deepEqual(await settingsOf(lab, "web"), before);
+});
+
 faultTest("what needs a VM that is off is refused before anything changes", async ({ lab }) => {
   await lab.call("vm_create", { name: "web", ...SMALL });
   await lab.call("vm_start", { vm: "web" });

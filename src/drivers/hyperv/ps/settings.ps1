@@ -81,12 +81,16 @@ function Set-BootOrder($machine, [string[]] $kinds) {
     $entries = @(Get-BootEntries $machine)
     $order = @(foreach ($kind in $kinds) { $entries | Where-Object { $_.kind -eq $kind } | ForEach-Object { $_.entry } })
     $order += @($entries | Where-Object { $kinds -notcontains $_.kind } | ForEach-Object { $_.entry })
-    if (-not $order.Count) { Stop-Operation 'hv.conflict' 'The VM has no device to boot from' 'Attach one first' @{ wanted = 'a device'; found = 'none' } }
     if ([int] $machine.Generation -eq 2) { Hyper-V\Set-VMFirmware -VM $machine -BootOrder $order -ErrorAction Stop }
     else { Hyper-V\Set-VMBios -VM $machine -StartupOrder $order -ErrorAction Stop }
 }
 
-function Assert-Settable($machine, [string] $vm, $secure_boot, $tpm, [bool] $only_off) {
+function Assert-Settable($machine, [string] $vm, $secure_boot, $tpm, $boot, [bool] $only_off) {
+    if ($null -ne $boot) {
+        $present = @(Get-BootEntries $machine | ForEach-Object { $_.kind } | Select-Object -Unique)
+        $missing = @($boot | Where-Object { $present -notcontains $_ })
+        if ($missing.Count) { Stop-Operation 'hv.conflict' "The VM has nothing of the kind `"$($missing[0])`" to boot from" 'Attach one first, or leave it out' @{ vm = "vm-$vm"; wanted = [string] $missing[0]; found = $present -join ', ' } }
+    }
     if ([int] $machine.Generation -ne 2 -and ($null -ne $secure_boot -or $null -ne $tpm)) {
         Stop-Operation 'hv.unsupported' 'Secure Boot and a TPM need generation 2, and the VM is of generation 1' 'Make a VM of generation 2; a generation cannot be changed' @{ vm = "vm-$vm"; generation = [int] $machine.Generation }
     }
@@ -99,7 +103,7 @@ function Set-MachineSettings(
 ) {
     $machine = Find-Machine $vm
     $only_off = $null -ne $dynamic_memory -or $null -ne $secure_boot -or $null -ne $tpm -or $null -ne $nested -or ($null -ne $boot -and [int] $machine.Generation -ne 2)
-    Assert-Settable $machine $vm $secure_boot $tpm $only_off
+    Assert-Settable $machine $vm $secure_boot $tpm $boot $only_off
     $memory = @{}
     if ($null -ne $dynamic_memory) { $memory.DynamicMemoryEnabled = [bool] $dynamic_memory }
     if ($null -ne $memory_min) { $memory.MinimumBytes = [long] $memory_min }

@@ -17,7 +17,10 @@ export interface MortalHost {
 
 /** Requests to QEMU that change something; looks are no steps. */
 const CHANGE =
-  /"execute":"((?:snapshot|block|blockdev|device|job|migrate)[-_][a-z-]+|transaction|stop|cont|quit)"/;
+  /"execute":"((?:snapshot|block|blockdev|device|netdev|job|migrate)[-_][a-z-]+|transaction|stop|cont|quit)"/;
+
+/** Port forwards are changed through the monitor for people. */
+const FORWARD = /hostfwd_[a-z]+/;
 
 /**
  * Lets `life` steps happen and fails from the next one on: changes of files, programs and requests to QEMU that
@@ -42,7 +45,8 @@ export function mortalHost(real: Host, life: number): MortalHost {
   const watched = (connection: Connection): Connection => ({
     read: () => connection.read(),
     async write(bytes) {
-      const change = CHANGE.exec(new TextDecoder().decode(bytes))?.[1];
+      const text = new TextDecoder().decode(bytes);
+      const change = CHANGE.exec(text)?.[1] ?? FORWARD.exec(text)?.[0];
       if (change !== undefined) step(change);
       if (isDead) throw new Killed("killed");
       await connection.write(bytes);

@@ -5,14 +5,17 @@ import * as z from "zod/mini";
 /** A TCP port. */
 export const Port = z.int().check(z.minimum(1), z.maximum(65535));
 
-/** A port of the host, or `auto` for one that is free. */
-export const HostPort = z.string().check(
-  z.refine((text) => text === "auto" || isPort(text), "a port from 1 to 65535, or auto"),
-);
+const HOST_PORT = "a port from 1 to 65535, or auto, is wanted";
+
+/** A port of the host, as a number or a text, or `auto` for one that is free. */
+export const HostPort = z.union([
+  z.string().check(z.refine((text) => text === "auto" || isPort(text), HOST_PORT)),
+  Port,
+], HOST_PORT);
 
 /** An IPv4 address of this host; `0.0.0.0` stands for all of them. */
 export const HostAddress = z.string().check(
-  z.refine(isAddress, "an IPv4 address such as 127.0.0.1"),
+  z.refine(isAddress, "an IPv4 address such as 127.0.0.1 is wanted"),
 );
 
 /** A port of the host that leads to a TCP port of a VM's guest, as it is seen now. */
@@ -43,7 +46,7 @@ export const DEFAULT_SWITCH = "default";
 
 /** A network of addresses that are nobody's else, as `192.168.77.0/24`. */
 export const NatPrefix = z.string().check(
-  z.refine(isPrefix, "a network such as 192.168.77.0/24, with a prefix of 8 to 29 bits"),
+  z.refine(isPrefix, "a network such as 192.168.77.0/24, with a prefix of 8 to 29 bits, is wanted"),
 );
 
 /** A switch as it is seen now. */
@@ -69,7 +72,7 @@ export type Switch = z.infer<typeof Switch>;
 export const MacAddress = z.string().check(
   z.refine(
     (text) => /^[0-9A-Fa-f][02468ACEace]([:-]?[0-9A-Fa-f]{2}){5}$/.test(text),
-    "a unicast MAC address such as 52:54:00:12:34:56",
+    "a unicast MAC address such as 52:54:00:12:34:56 is wanted",
   ),
 );
 
@@ -119,8 +122,8 @@ export function plainMac(text: string): string {
 }
 
 /** Reads a {@link HostPort}. */
-export function readHostPort(text: string): number | "auto" {
-  return text === "auto" ? text : Number(text);
+export function readHostPort(port: z.infer<typeof HostPort>): number | "auto" {
+  return port === "auto" ? port : Number(port);
 }
 
 function isPrefix(text: string): boolean {

@@ -1,6 +1,13 @@
 import assert from "node:assert/strict";
 import * as z from "zod/mini";
-import { HostAddress, HostPort, MacAddress, NatPrefix, plainMac } from "../../../src/contract/network.ts";
+import {
+  HostAddress,
+  HostPort,
+  MacAddress,
+  NatPrefix,
+  plainMac,
+  readHostPort,
+} from "../../../src/contract/network.ts";
 
 function accepts(schema: z.ZodMiniType, good: readonly string[], bad: readonly string[]): void {
   for (const text of good) assert.equal(z.safeParse(schema, text).success, true, text);
@@ -9,6 +16,8 @@ function accepts(schema: z.ZodMiniType, good: readonly string[], bad: readonly s
 
 Deno.test("ports, addresses and networks are taken by their form", () => {
   accepts(HostPort, ["auto", "1", "65535"], ["0", "65536", "080", "-1", "8080 ", "any", ""]);
+  assert.deepEqual(["auto", "80", 80].map(readHostPort), ["auto", 80, 80]);
+  for (const port of [0, 65536, 1.5, true, null]) assert.equal(z.safeParse(HostPort, port).success, false);
   accepts(HostAddress, ["127.0.0.1", "0.0.0.0"], [
     "localhost",
     "::1",

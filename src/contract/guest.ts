@@ -25,6 +25,8 @@ export const ExecResult = z.object({
   /** Files of this host that hold the whole of what the texts above hold only in part. */
   stdout_file: z.optional(z.string()),
   stderr_file: z.optional(z.string()),
+  /** Why there is no such file although something is missing. */
+  file_problem: z.optional(z.string()),
 });
 export type ExecResult = z.infer<typeof ExecResult>;
 

@@ -58,6 +58,7 @@ export async function runInGuest(
   const stdout = kept.stdout.toText();
   const stderr = kept.stderr.toText();
   const dropped = stdout.dropped + stderr.dropped;
+  const problem = files.stdout?.problem ?? files.stderr?.problem;
   return {
     exit_code: exit.exit_code,
     ...(exit.signal === null ? {} : { signal: exit.signal }),
@@ -72,6 +73,7 @@ export async function runInGuest(
     channel: channel.name,
     ...(files.stdout?.file === undefined ? {} : { stdout_file: files.stdout.file }),
     ...(files.stderr?.file === undefined ? {} : { stderr_file: files.stderr.file }),
+    ...(problem === undefined ? {} : { file_problem: problem }),
   };
 }
 

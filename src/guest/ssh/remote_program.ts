@@ -91,6 +91,8 @@ export class RemoteProgram {
     const { failed, ended, begun } = this.#err;
     if (failed !== undefined) throw setupFailure(failed, this.#command);
     if (ended !== undefined && this.#out.ended !== undefined) return readEnd(ended);
+    // Ctrl-C at a terminal reaches ssh as well as us.
+    signal.throwIfAborted();
     if (begun === undefined) return undefined;
     throw new HvError("hv.outcome_unknown", "The connection to the guest broke while the program ran", {
       hint: "The guest may have gone on or not: look at its state before trying again",

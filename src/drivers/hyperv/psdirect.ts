@@ -35,7 +35,6 @@ export class PowerShellDirect implements GuestChannel {
   readonly family = "windows";
   readonly #hyperv: HyperV;
   readonly #vm: string;
-
   readonly #login: GuestLogin | undefined;
 
   constructor(hyperv: HyperV, vm: string, login: GuestLogin | undefined = readLogin(hyperv.host)) {

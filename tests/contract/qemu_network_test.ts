@@ -13,7 +13,7 @@ import { failureOf } from "../support/failures.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 
 const ECHO =
-  "nc -ll -p 8080 -e /bin/cat >/dev/null 2>&1 & for i in $(seq 200); do nc -z 127.0.0.1 8080 && break; usleep 20000; done";
+  "nc -ll -p 8080 -e /bin/cat >/dev/null 2>&1 & for i in $(seq 200); do netstat -ltn | grep -q :8080 && break; usleep 20000; done";
 
 async function shell({ driver, host, scope }: QemuLab, id: string, script: string): Promise<string> {
   const clock = host.clock;

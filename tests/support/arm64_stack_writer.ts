@@ -35,7 +35,17 @@ export const ARM64_SHAPES = [
   "next",
   "signed",
 ] as const;
-export type Arm64Shape = typeof ARM64_SHAPES[number];
+/** Functions that are entered without a call: by what an exception saves, or by a jump with a return address. */
+export const ARM64_ENTRIES = ["trap", "machine", "context", "jumped"] as const;
+export type Arm64Shape =
+  | typeof ARM64_SHAPES[number]
+  | typeof ARM64_ENTRIES[number]
+  /** Has no unwind data; only a trap or context may follow. */
+  | "leaf"
+  /** A trap's handler before its first instruction; nothing may follow. */
+  | "fresh";
+
+const INTERRUPTING: ReadonlySet<Arm64Shape> = new Set(["trap", "machine", "context", "fresh"]);
 
 /** A machine in the middle of calls between functions of the given shapes, outermost first. */
 export function writeArm64Stack(
@@ -52,6 +62,7 @@ class Arm64StackBuilder {
   readonly #registers: bigint[];
   #sp = STACK_TOP;
   readonly #stack = new Map<bigint, bigint>();
+  readonly #blocks: [address: bigint, bytes: Uint8Array][] = [];
   readonly #image = new DumpBytes(IMAGE_BYTES);
   readonly #frames: WrittenFrame[] = [];
   readonly #entries: [begin: number, info: number][] = [];
@@ -64,19 +75,24 @@ class Arm64StackBuilder {
   }
 
   call(shape: Arm64Shape): void {
-    const begin = CODE + this.#entries.length * FUNCTION_BYTES;
-    this.#registers[LR] = this.#frames[0]?.address ?? 0n;
+    const begin = CODE + this.#frames.length * FUNCTION_BYTES;
+    if (!INTERRUPTING.has(shape)) this.#registers[LR] = this.#interrupted;
     const steps = this.#prologOf(shape);
-    for (const step of steps) step.run();
+    for (const step of shape === "fresh" ? steps.slice(0, 1) : steps) step.run();
+    if (shape !== "leaf") this.#describe(begin, steps);
+    const address = IMAGE + BigInt(shape === "fresh" ? begin : begin + BODY);
+    this.#frames.unshift({ address, stackPointer: this.#sp });
+    // Whoever is called may use what it need not save.
+    if (shape !== "leaf") this.#registers[LR] = this.#value();
+  }
+
+  #describe(begin: number, steps: readonly Step[]): void {
     const codes = steps.toReversed().flatMap(({ code }) => [...code]).concat(0xE4);
     while (codes.length % 4 !== 0) codes.push(0xE3);
     this.#image.u32(this.#unwindAt, (FUNCTION_BYTES / 4) | ((codes.length / 4) << 27));
     codes.forEach((code, index) => this.#image.u8(this.#unwindAt + 4 + index, code));
     this.#entries.push([begin, this.#unwindAt]);
     this.#unwindAt += 4 + codes.length;
-    this.#frames.unshift({ address: IMAGE + BigInt(begin + BODY), stackPointer: this.#sp });
-    // Whoever is called may use what it need not save.
-    this.#registers[LR] = this.#value();
   }
 
   finish(): { dump: Uint8Array<ArrayBuffer>; frames: WrittenFrame[] } {
@@ -96,10 +112,9 @@ class Arm64StackBuilder {
     for (let at = CODE; at < UNWIND; at += 4) image.u32(at, 0xD503201F);
     this.#entries.forEach((entry, index) => image.u32(TABLE + index * 8, ...entry));
     memory.put(IMAGE, image.bytes);
+    for (const [address, bytes] of this.#blocks) memory.put(address, bytes);
     for (const [address, value] of this.#stack) memory.put(address, new DumpBytes(8).u64(0, value).bytes);
-    const context = new DumpBytes(0x390).u32(0, 0x400007, 0x80000000);
-    this.#registers.forEach((value, number) => context.u64(8 + 8 * number, value));
-    context.u64(0x100, this.#sp, this.#frames[0]?.address ?? 0n);
+    const context = this.#context();
     memory.put(poolAddresses(64).contexts[1] ?? 0n, context.bytes);
     const dump = dumpMachine(memory, "full");
     dump.set(context.bytes, 0x348);
@@ -138,6 +153,20 @@ class Arm64StackBuilder {
           this.#saved(0x10, [21, 22], [0xE6]),
           this.#saved(0x20, [23, LR], [0xD6, (2 << 6) | 4]),
         ];
+      case "leaf":
+        return [];
+      case "trap":
+      case "fresh":
+        return [this.#entered(0xE8, this.#trapFrame(), 19), ...this.#prologOf("chain")];
+      case "machine":
+        return [
+          this.#entered(0xE9, new DumpBytes(0x10).u64(0, this.#sp, this.#interrupted), 0),
+          ...this.#prologOf("pairs"),
+        ];
+      case "context":
+        return [this.#entered(0xEA, this.#context(), 29), this.#allocated(0x40)];
+      case "jumped":
+        return [{ code: [0xEC], run: () => {} }, ...this.#prologOf("chain")];
       case "signed":
         return [
           { code: [0xFC], run: () => void (this.#registers[LR] = (this.#registers[LR] ?? 0n) ^ SIGNATURE) },
@@ -145,6 +174,34 @@ class Arm64StackBuilder {
           this.#framed(0),
         ];
     }
+  }
+
+  /** What an exception leaves below the function that it interrupts, and where the stack goes on. */
+  #entered(code: number, bytes: DumpBytes, changed: number): Step {
+    return {
+      code: [code],
+      run: () => {
+        this.#sp -= BigInt(bytes.bytes.length);
+        this.#blocks.push([this.#sp, bytes.bytes]);
+        for (let number = 0; number < changed; number++) this.#registers[number] = this.#value();
+      },
+    };
+  }
+
+  #trapFrame(): DumpBytes {
+    const frame = new DumpBytes(0x150).u64(0x98, this.#sp);
+    for (let number = 0; number < 19; number++) frame.u64(0xA0 + 8 * number, this.#registers[number] ?? 0n);
+    return frame.u64(0x138, this.#registers[LR] ?? 0n, this.#registers[FP] ?? 0n, this.#interrupted);
+  }
+
+  #context(): DumpBytes {
+    const context = new DumpBytes(0x390).u32(0, 0x400007, 0x80000000);
+    this.#registers.forEach((value, number) => context.u64(8 + 8 * number, value));
+    return context.u64(0x100, this.#sp, this.#interrupted);
+  }
+
+  get #interrupted(): bigint {
+    return this.#frames[0]?.address ?? 0n;
   }
 
   #allocated(size: number): Step {

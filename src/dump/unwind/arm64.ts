@@ -2,8 +2,8 @@
 
 import type { VirtualMemory } from "../memory/virtual.ts";
 import { viewOf } from "../pe/image.ts";
-import { readContext, type RegisterContext } from "../windows/context.ts";
-import { type ArmOperation, packedOperations, parseArmCodes } from "./arm64_codes.ts";
+import { readContext, readTrapFrame, type RegisterContext } from "../windows/context.ts";
+import { type ArmEntry, type ArmOperation, packedOperations, parseArmCodes } from "./arm64_codes.ts";
 import { changeRegisters, type Step, type UnwindImage, type WalkEnd } from "./frame.ts";
 import { findFunction } from "./function_table.ts";
 
@@ -81,10 +81,12 @@ function readFull(
   };
   const prolog = upToEnd(0);
   const body = prolog.map(({ operation }) => operation);
-  if (offset === null || offset >= length) return body;
+  if (offset === null) return body;
+  if (offset >= length) return "leaf";
   const instructions = prolog.filter(({ silent }) => !silent).length;
   const done = offset / INSTRUCTION;
-  if (done < instructions) return body.slice(body.length - done);
+  // Behind the codes of the instructions come those that tell how the function was entered.
+  if (done < instructions) return body.slice(instructions - done);
   const view = viewOf(scopes);
   const starts = single
     ? [{ start: length - (upToEnd(epilogs).length + 1) * INSTRUCTION, index: epilogs }]
@@ -127,19 +129,15 @@ function undo(memory: VirtualMemory, from: RegisterContext, operations: readonly
       case "strip":
         general[LR] = stripAuthentication(general[LR] ?? 0n);
         break;
-      case "machine_frame": {
-        const above = memory.u64(stackPointer);
-        const programCounter = memory.u64(stackPointer + 8n);
-        if (above === undefined || programCounter === undefined) return { end: "no_memory" };
-        return {
-          registers: changeRegisters(from, general, programCounter, above, [...missing]),
-          how: "machine_frame",
-        };
-      }
-      case "context": {
-        const registers = readContext(memory, "arm64", stackPointer);
-        return registers === null ? { end: "no_memory" } : { registers, how: "machine_frame" };
-      }
+      case "trap_frame":
+      case "machine_frame":
+      case "context":
+      case "not_called":
+        return leaveEntry(
+          memory,
+          changeRegisters(from, general, 0n, stackPointer, [...missing]),
+          operation.op,
+        );
       case "end":
       case "next":
         break;
@@ -150,7 +148,35 @@ function undo(memory: VirtualMemory, from: RegisterContext, operations: readonly
   return returnToLink(changeRegisters(from, general, 0n, stackPointer, [...missing]), "unwind");
 }
 
-function returnToLink(registers: RegisterContext, how: "leaf" | "unwind"): Step {
+/** Back to what was interrupted. Only undoing the prolog before it has brought back what a trap does not save. */
+function leaveEntry(memory: VirtualMemory, registers: RegisterContext, entry: ArmEntry): Step {
+  const { general, missing, stackPointer } = registers;
+  switch (entry) {
+    case "not_called":
+      return returnToLink(registers, "machine_frame");
+    case "machine_frame": {
+      const above = memory.u64(stackPointer);
+      const programCounter = memory.u64(stackPointer + 8n);
+      if (above === undefined || programCounter === undefined) return { end: "no_memory" };
+      return { registers: changeRegisters(registers, general, programCounter, above), how: "machine_frame" };
+    }
+    case "context": {
+      const saved = readContext(memory, "arm64", stackPointer);
+      return saved === null ? { end: "no_memory" } : { registers: saved, how: "machine_frame" };
+    }
+    case "trap_frame": {
+      const trap = readTrapFrame(memory, "arm64", stackPointer);
+      if (trap === null) return { end: "no_memory" };
+      const kept = trap.general.map((value, number) =>
+        trap.missing.includes(number) ? general[number] ?? 0n : value
+      );
+      const lost = trap.missing.filter((number) => missing.includes(number));
+      return { registers: { ...trap, general: kept, missing: lost }, how: "machine_frame" };
+    }
+  }
+}
+
+function returnToLink(registers: RegisterContext, how: "leaf" | "unwind" | "machine_frame"): Step {
   const programCounter = stripAuthentication(registers.general[LR] ?? 0n);
   return {
     registers: changeRegisters(registers, registers.general, programCounter, registers.stackPointer),

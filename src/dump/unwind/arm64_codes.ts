@@ -10,8 +10,21 @@ export type ArmOperation =
   }
   /** A float register that the walk does not need; only the stack pointer changes. */
   | { readonly op: "allocate"; readonly up: number }
-  | { readonly op: "set_frame" | "end" | "context" | "machine_frame" | "strip" | "next" | "unknown" }
+  | { readonly op: "set_frame" | "end" | "strip" | "next" | "unknown" }
+  /** What an exception or interrupt saved below this function, or that it was entered without a call. */
+  | { readonly op: ArmEntry }
   | { readonly op: "add_frame"; readonly offset: number };
+
+/** How a function was entered other than by a call. */
+export type ArmEntry = "trap_frame" | "machine_frame" | "context" | "not_called";
+
+/** By code. The one between them stands for a context of emulated code, which is not followed. */
+const ENTRIES: ReadonlyMap<number, ArmEntry> = new Map([
+  [0xE8, "trap_frame"],
+  [0xE9, "machine_frame"],
+  [0xEA, "context"],
+  [0xEC, "not_called"],
+]);
 
 /** An operation and where its code begins, since epilogs are named by that. */
 export interface PlacedOperation {
@@ -29,8 +42,7 @@ export function parseArmCodes(codes: Uint8Array): PlacedOperation[] {
   const placed: PlacedOperation[] = [];
   for (let at = 0; at < codes.length;) {
     const { operation, bytes } = parseCode(codes, at);
-    const silent = operation.op === "end" || operation.op === "context" || operation.op === "machine_frame";
-    placed.push({ at, operation, silent });
+    placed.push({ at, operation, silent: operation.op === "end" || ENTRIES.has(codes[at] ?? 0) });
     if (operation.op === "unknown") break;
     at += bytes;
   }
@@ -84,14 +96,10 @@ function parseCode(codes: Uint8Array, at: number): { operation: ArmOperation; by
       return one({ op: "end" });
     case 0xE6:
       return one({ op: "next" });
-    case 0xE9:
-      return one({ op: "machine_frame" });
-    case 0xEA:
-      return one({ op: "context" });
     case 0xFC:
       return one({ op: "strip" });
     default:
-      return one({ op: "unknown" });
+      return one({ op: ENTRIES.get(first) ?? "unknown" });
   }
 }
 

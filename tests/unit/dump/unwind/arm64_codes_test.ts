@@ -65,7 +65,13 @@ Deno.test("codes of the full form", () => {
     op: "end",
   }]);
   assert.deepEqual(read(0xFC), [{ op: "strip" }]);
-  assert.deepEqual(read(0xE8, 0xE4), [{ op: "unknown" }]);
+  assert.deepEqual(read(0xE8, 0xE9, 0xEA, 0xEC).map(({ op }) => op), [
+    "trap_frame",
+    "machine_frame",
+    "context",
+    "not_called",
+  ]);
+  assert.deepEqual(read(0xEB, 0xE4), [{ op: "unknown" }], "a context of emulated code");
 });
 
 Deno.test("save_next stands for the pair behind the next code's", () => {

@@ -6,7 +6,12 @@ import { findStack } from "../../../../src/debugger/triage/stack.ts";
 import { MemorySource } from "../../../../src/dump/bytes.ts";
 import { openDump } from "../../../../src/dump/open.ts";
 import { askEngine, hasEngine } from "../../../support/debugger_engine.ts";
-import { ARM64_SHAPES, type Arm64Shape, writeArm64Stack } from "../../../support/arm64_stack_writer.ts";
+import {
+  ARM64_ENTRIES,
+  ARM64_SHAPES,
+  type Arm64Shape,
+  writeArm64Stack,
+} from "../../../support/arm64_stack_writer.ts";
 import { randomFrom } from "../../../support/mutations.ts";
 import { writeStack, type WrittenFrame } from "../../../support/stack_writer.ts";
 
@@ -50,6 +55,36 @@ Deno.test("every form of ARM64 prolog is undone", async () => {
   }
 });
 
+/** Stacks across every way into a function but a call, outermost function first. */
+const ENTERED: readonly Arm64Shape[][] = [
+  ["chain", "pairs", "trap", "single", "machine", "next", "jumped", "allocate", "context", "large"],
+  ["chain", "leaf", "context", "pairs", "leaf", "trap", "offset"],
+  ["chain", "large", "fresh"],
+];
+
+Deno.test("ARM64 stacks are walked across traps, interrupts and saved contexts", async () => {
+  for (const shapes of ENTERED) {
+    const { dump, frames } = writeArm64Stack(shapes, randomFrom(11));
+    const session = openDump(new MemorySource(dump));
+    const stack = await findStack(session, new SymbolFiles(session, null));
+    assert.deepEqual(text(stack.frames), text(frames), shapes.join(", "));
+    assert.equal(stack.end, "bottom", shapes.join(", "));
+    const entered = shapes.toReversed().map((shape) => shape === "fresh" || isEntry(shape));
+    for (const [index, { how, exact }] of stack.frames.slice(1).entries()) {
+      assert.equal(
+        how === "machine_frame",
+        entered[index],
+        `${shapes.join(", ")}: frame ${index + 1} is ${how}`,
+      );
+      assert.equal(exact, entered[index]);
+    }
+  }
+});
+
+function isEntry(shape: Arm64Shape): boolean {
+  return ARM64_ENTRIES.some((entry) => entry === shape);
+}
+
 Deno.test({
   name: "the engine walks the written stacks to the same frames",
   ignore: !hasEngine,
@@ -57,8 +92,8 @@ Deno.test({
     const written = [1, 2, 3].map((seed) => writeStack(randomFrom(seed * 7919)));
     // It does not know which bits of a signed address are the signature.
     const shapes = ARM64_SHAPES.filter((shape) => shape !== "signed");
-    for (const order of [shapes, shapes.toReversed()]) {
-      written.push({ ...writeArm64Stack(["chain", ...order], randomFrom(9)), kinds: order });
+    for (const order of [["chain", ...shapes], ["chain", ...shapes.toReversed()], ...ENTERED] as const) {
+      written.push({ ...writeArm64Stack(order, randomFrom(9)), kinds: [...order] });
     }
     for (const { dump, frames, kinds } of written) {
       const printed = (await askEngine(dump, "k 100")).get("k 100") ?? "";

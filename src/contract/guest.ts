@@ -30,13 +30,19 @@ export const ExecResult = z.object({
 });
 export type ExecResult = z.infer<typeof ExecResult>;
 
-/** A finished copy; size and digest are of the bytes that arrived. */
+/** A finished copy; size and digest are of the bytes that arrived. A folder's digest is that of the stream it came in. */
 export const CopyResult = z.object({
   source: z.string(),
   destination: z.string(),
   size_bytes: z.int(),
   sha256: z.string(),
+  /** Of a folder: how many files there are. */
+  files: z.optional(z.int()),
+  /** What was left out of a folder, at most 100 of it. */
+  skipped: z.optional(z.array(z.object({ path: z.string(), reason: z.string() }))),
+  skipped_count: z.optional(z.int()),
   channel: z.string(),
+  channels_not_used: z.optional(z.array(UnusedChannel)),
 });
 export type CopyResult = z.infer<typeof CopyResult>;
 

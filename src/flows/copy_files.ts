@@ -12,6 +12,10 @@ export interface CopyRequest {
   source: string;
   destination: string;
   overwrite: boolean;
+  /** Permission bits of what is written; the usual ones when left out. */
+  mode?: number;
+  /** Hears how many bytes have been copied. */
+  onCopied?: (bytes: number) => void;
 }
 
 /** What is read from the host's disk at once. */
@@ -24,7 +28,7 @@ const PART_BYTES = 256 * 1024;
 export async function copyToGuest(
   host: Host,
   channel: GuestChannel,
-  { source, destination, overwrite }: CopyRequest,
+  { source, destination, overwrite, mode, onCopied }: CopyRequest,
   signal: AbortSignal,
 ): Promise<CopyResult> {
   const facts = await host.files.stat(source, { follow: true });
@@ -49,9 +53,11 @@ export async function copyToGuest(
     if (part.length === 0) return Promise.resolve(null);
     digest.update(part);
     size += part.length;
+    onCopied?.(size);
     return Promise.resolve(part);
   };
-  await channel.writeFile(destination, feed, { overwrite }, signal);
+  const options = { overwrite, ...(mode === undefined ? {} : { mode }) };
+  await channel.writeFile(destination, feed, options, signal);
   return { source, destination, size_bytes: size, sha256: digest.end(), channel: channel.name };
 }
 
@@ -62,7 +68,7 @@ export async function copyToGuest(
 export async function copyFromGuest(
   host: Host,
   channel: GuestChannel,
-  { source, destination, overwrite }: CopyRequest,
+  { source, destination, overwrite, mode, onCopied }: CopyRequest,
   signal: AbortSignal,
 ): Promise<CopyResult> {
   await checkPlace(host, destination, overwrite);
@@ -70,10 +76,11 @@ export async function copyFromGuest(
   const digest = await startSha256();
   let size = 0;
   try {
-    using writer = await host.files.create(temporary);
+    using writer = await host.files.create(temporary, mode === undefined ? {} : { mode });
     await channel.readFile(source, async (bytes) => {
       digest.update(bytes);
       size += bytes.length;
+      onCopied?.(size);
       await writer.write(bytes);
     }, signal);
     await writer.sync();

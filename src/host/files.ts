@@ -64,6 +64,10 @@ export interface Files {
   rename(from: string, to: string): Promise<void>;
   makeFolder(path: string, options?: { mode?: number }): Promise<void>;
   makeReadOnly(path: string): Promise<void>;
+  /** Sets permission bits, where the platform has them, and the time of the last change in milliseconds since 1970. */
+  setFacts(path: string, facts: { mode: number; modified: number }): Promise<void>;
+  /** Where a symbolic link leads, as it says. */
+  readLink(path: string): Promise<string>;
   /** Makes a symbolic link at `path`; what it leads to need not exist. */
   makeLink(path: string, target: string): Promise<void>;
   /** Brings a file that another program wrote to the disk itself. */
@@ -160,6 +164,17 @@ export const denoFiles: Files = {
   async makeReadOnly(path) {
     if (Deno.build.os === "windows") return;
     await attempt("make read-only", path, () => Deno.chmod(path, 0o444));
+  },
+
+  async setFacts(path, { mode, modified }) {
+    await attempt("set the time of", path, async () => {
+      if (Deno.build.os !== "windows") Deno.chmodSync(path, mode);
+      await Promise.resolve(Deno.utimeSync(path, new Date(modified), new Date(modified)));
+    });
+  },
+
+  async readLink(path) {
+    return await attempt("read the link", path, () => Deno.readLink(path));
   },
 
   async makeLink(path, target) {

@@ -1,19 +1,27 @@
 import * as z from "zod/mini";
 import { CopyResult } from "../../contract/guest.ts";
+import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_access.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
-import { copyToGuest } from "../../flows/copy_files.ts";
-import { openChannel } from "../../flows/open_channel.ts";
+import { copyIntoGuest } from "../../flows/copy_with_guest.ts";
 import { defineTool } from "../tool.ts";
 
-/** Copies one file from this host into a guest and checks what arrived. */
+/** Copies a file or a folder from this host into a guest and checks what arrived. */
 export default defineTool({
   name: "guest_copy_to",
   family: "guest",
   class: "X",
-  summary: "Copy a file from the host into a guest",
-  input: { vm: VmRef, source: Path, destination: Path, overwrite: z._default(z.boolean(), false) },
+  summary: "Copy a file or folder from the host into a guest",
+  input: {
+    vm: VmRef,
+    source: Path,
+    destination: Path,
+    overwrite: z._default(z.boolean(), false),
+    ...GUEST_ACCESS,
+  },
   positional: ["vm", "source", "destination"],
+  unlisted: ACCESS_FIELDS,
+  help: { overwrite: "Replace a file, or copy into a folder that is there", ...ACCESS_HELP },
   output: CopyResult,
   uses: ["driver", "vm"],
   feature: "guest",
@@ -24,5 +32,6 @@ export default defineTool({
       losses: [],
       fingerprint: { id: vm.id, state: vm.state, pid: vm.pid ?? null },
     }),
-  handle: (pair, { driver, vm, host, signal }) => copyToGuest(host, openChannel(driver, vm), pair, signal),
+  handle: ({ source, destination, overwrite, ...access }, context) =>
+    copyIntoGuest(context, access, { source, destination, overwrite }),
 });

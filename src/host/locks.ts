@@ -56,10 +56,14 @@ export class FileLocks implements Locks {
   ): Promise<Lock | undefined> {
     try {
       if (!folderMustExist) await Deno.mkdir(folderOf(path), { recursive: true, mode: 0o700 });
-      const file = await openLockFile(path);
-      if (await file.tryLock(exclusive)) return heldLock(file);
-      file.close();
-      return undefined;
+      for (;;) {
+        const file = await openLockFile(path);
+        const isOurs = await file.tryLock(exclusive);
+        // A holder may have removed the file since we opened it; whoever comes next would then lock another one.
+        if (isOurs && file.statSync().nlink !== 0) return heldLock(file);
+        file.close();
+        if (!isOurs) return undefined;
+      }
     } catch (error) {
       throw fileFailure(error, "lock", path);
     }

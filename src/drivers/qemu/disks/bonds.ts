@@ -9,6 +9,7 @@ import { parseJson, sha256Hex } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import type { QemuContext } from "../context.ts";
 import { digestFile } from "../../copy_with_digest.ts";
+import { tryTakeDiskLock } from "./disk_lock.ts";
 
 const SCHEMA = 1;
 
@@ -59,29 +60,36 @@ export async function removeBond(context: QemuContext, path: string): Promise<vo
 
 /** All bonds that can be read. Those whose disk is gone say nothing any more and are left out. */
 export async function listBonds(context: QemuContext): Promise<Bond[]> {
-  const { files } = context.host;
-  const folder = context.state.disks;
-  if (await files.stat(folder) === undefined) return [];
   const bonds: Bond[] = [];
-  for (const { name } of await files.list(folder)) {
-    const text = await files.readTextIfPresent(joinPath(folder, name));
-    const parsed = z.safeParse(Bond, text === undefined ? undefined : readJson(text));
-    if (parsed.success && await files.stat(parsed.data.path) !== undefined) bonds.push(parsed.data);
+  for (const bond of await readableBonds(context)) {
+    if (await context.host.files.stat(bond.path) !== undefined) bonds.push(bond);
   }
   return bonds;
 }
 
-/** Removes the bonds of disks that are gone: of calls that were killed, and of files that somebody removed by hand. */
+/**
+ * Removes the bonds of disks that are gone: of calls that were killed, and of files that somebody removed by hand. A
+ * bond is written before its disk has its name, so that one whose disk is at work stays; so does a damaged one, which
+ * may be that of any disk.
+ */
 export async function sweepBonds(context: QemuContext): Promise<void> {
   const { files } = context.host;
-  const folder = context.state.disks;
-  if (await files.stat(folder) === undefined) return;
-  const kept = new Set<string>();
-  for (const { path } of await listBonds(context)) kept.add(await bondFile(context, path));
-  for (const { name } of await files.list(folder)) {
-    const file = joinPath(folder, name);
-    if (/^[0-9a-f]{64}\.json$/.test(name) && !kept.has(file)) await files.remove(file);
+  for (const { path } of await readableBonds(context)) {
+    if (await files.stat(path) !== undefined) continue;
+    await using lock = await tryTakeDiskLock(context, path);
+    if (lock !== undefined && await files.stat(path) === undefined) await removeBond(context, path);
   }
+}
+
+async function readableBonds({ host: { files }, state }: QemuContext): Promise<Bond[]> {
+  if (await files.stat(state.disks) === undefined) return [];
+  const bonds: Bond[] = [];
+  for (const { name } of await files.list(state.disks)) {
+    const text = await files.readTextIfPresent(joinPath(state.disks, name));
+    const parsed = z.safeParse(Bond, text === undefined ? undefined : readJson(text));
+    if (parsed.success) bonds.push(parsed.data);
+  }
+  return bonds;
 }
 
 /** A file as it is now. Reads all of it. */

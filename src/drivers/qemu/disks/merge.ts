@@ -57,10 +57,12 @@ export async function mergeDisk(
   follows: boolean,
   scope: CallScope,
 ): Promise<{ disk: Disk; removed: string }> {
+  const seen = await findMerge(context, path, follows, scope.signal);
+  await using _vm = seen.vm === undefined ? undefined : await lockVm(context, seen.vm);
+  await using _parent = await takeDiskLock(context, seen.parent.path);
+  await using _disk = await takeDiskLock(context, seen.disk.path);
   const { disk, parent, vm } = await findMerge(context, path, follows, scope.signal);
-  await using _vm = vm === undefined ? undefined : await lockVm(context, vm);
-  await using _parent = await takeDiskLock(context, parent.path);
-  await using _disk = await takeDiskLock(context, disk.path);
+  refuseOther(seen, { disk, parent, vm });
   await sweepBonds(context);
   const bond = await readBond(context, disk.path) ??
     { path: disk.path, parent: await takeFingerprint(context, parent.path, scope.signal) };
@@ -116,6 +118,16 @@ async function refuseKept(context: QemuContext, disk: SoundLayer, parent: SoundL
   if (child !== undefined) refuse(disk, `"${child}" leans on it`);
   const sibling = (await findChildren(context, parent.path)).find((other) => other !== disk.path);
   if (sibling !== undefined) refuse(disk, `"${sibling}" leans on the same parent`);
+}
+
+/** What was seen before the locks were held may have got another parent or VM meanwhile, whose locks are not held. */
+function refuseOther(seen: Merge, now: Merge): void {
+  if (now.parent.path === seen.parent.path && now.vm?.record.id === seen.vm?.record.id) return;
+  throw new HvError("hv.conflict", `Cannot merge "${now.disk.path}": another call has changed who uses it`, {
+    hint: "Look at the disk, then merge again",
+    context: { path: now.disk.path, wanted: "unchanged", found: "changed" },
+    retryable: true,
+  });
 }
 
 async function lockVm(context: QemuContext, { record }: DiskVm): Promise<VmLock> {

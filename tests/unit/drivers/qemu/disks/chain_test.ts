@@ -7,8 +7,11 @@ import {
   writeBond,
 } from "../../../../../src/drivers/qemu/disks/bonds.ts";
 import { describeDisk, readChain, readDisk } from "../../../../../src/drivers/qemu/disks/chain.ts";
+import { takeDiskLock } from "../../../../../src/drivers/qemu/disks/disk_lock.ts";
+import { mergeDisk } from "../../../../../src/drivers/qemu/disks/merge.ts";
 import { isNetworkName, isSystemFile } from "../../../../../src/drivers/qemu/disks/places.ts";
 import { refuseStrangers } from "../../../../../src/drivers/qemu/disks/trust.ts";
+import { failureOf } from "../../../../support/failures.ts";
 import { type QemuBench, withQemu } from "../../../../support/qemu_context.ts";
 import { qcow2File, vhdFile, vhdxFile, vmdkFile } from "../../../../support/disk_writer.ts";
 
@@ -144,6 +147,40 @@ diskTest("a recorded parent may get another time, and nothing else", async (benc
   await Deno.remove(path);
   await sweepBonds(context);
   assert.equal(await readBond(context, path), undefined);
+});
+
+diskTest("a bond stays while its disk is being made, and one that cannot be read stays", async (bench) => {
+  const { write, context, scope, host } = bench;
+  const parent = await takeFingerprint(context, await write("base.img", new Uint8Array(512)), scope.signal);
+  const path = `${await Deno.realPath(host.root)}/child.qcow2`;
+  await writeBond(context, { path, parent });
+  const damaged = `${context.state.disks}/${"0".repeat(64)}.json`;
+  await Deno.writeTextFile(damaged, "{");
+  {
+    await using _making = await takeDiskLock(context, path);
+    await sweepBonds(context);
+    assert.equal((await readBond(context, path))?.parent.path, parent.path);
+  }
+  await sweepBonds(context);
+  assert.equal(await readBond(context, path), undefined);
+  assert.equal(await Deno.readTextFile(damaged), "{");
+});
+
+diskTest("a merge is refused when the parent gets another child while the locks are taken", async (bench) => {
+  const { write, context, scope, host } = bench;
+  const base = await write("base.img", new Uint8Array(4096));
+  const parent = await takeFingerprint(context, base, scope.signal);
+  const path = await write("child.img", qcow2File({ backing: "base.img", backingFormat: "raw" }));
+  await writeBond(context, { path, parent });
+  const { tryTake } = host.locks;
+  host.locks.tryTake = async (...taken) => {
+    const sibling = await write("sibling.img", qcow2File({ backing: "base.img", backingFormat: "raw" }));
+    await writeBond(context, { path: sibling, parent });
+    return await tryTake.apply(host.locks, taken);
+  };
+  const failure = await failureOf("hv.conflict", () => mergeDisk(context, path, false, scope));
+  assert.match(failure.message, /sibling\.img" leans on the same parent$/);
+  assert.equal((await readBond(context, path))?.merging, undefined);
 });
 
 diskTest("a size that no number holds comes as text", async ({ write, context }) => {

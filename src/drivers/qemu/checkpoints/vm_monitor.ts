@@ -14,6 +14,8 @@ const JOB_LIMIT_MS = 10 * 60 * 1000;
 const JOB_LOOK_MS = 5;
 /** Jobs with another name are somebody else's. */
 const JOB_PREFIX = "hvlab-";
+/** Jobs that merge a disk. They end when the merge is taken up again, and never by themselves. */
+export const MERGE_JOB_PREFIX = `${JOB_PREFIX}merge-`;
 
 /** Asks and tells one VM. Every method throws `hv.unavailable` when its QEMU has ended. */
 export class VmMonitor {
@@ -73,7 +75,7 @@ export class VmMonitor {
   /** Waits for jobs that a call of ours left behind when it was killed, and takes them off QEMU's list. */
   async finishOldJobs(): Promise<void> {
     for (;;) {
-      const ours = (await this.#jobs()).filter(({ id }) => String(id).startsWith(JOB_PREFIX));
+      const ours = (await this.#jobs()).filter(({ id }) => isAwaited(String(id)));
       const done = ours.filter(({ status }) => status === "concluded");
       for (const { id } of done) await this.tell("job-dismiss", { id: String(id) });
       if (ours.length === done.length) return;
@@ -97,4 +99,8 @@ export class VmMonitor {
       context: { vm: id, command, qemu: words },
     });
   }
+}
+
+function isAwaited(job: string): boolean {
+  return job.startsWith(JOB_PREFIX) && !job.startsWith(MERGE_JOB_PREFIX);
 }

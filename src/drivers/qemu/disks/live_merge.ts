@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/json.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { MERGE_JOB_PREFIX, VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { VmRecords } from "../records.ts";
 import { depthOf, nodeName } from "./block_node.ts";
@@ -13,7 +13,6 @@ import type { SoundLayer } from "./chain.ts";
 import { type AttachedBlock, attachedBlocks, removeStrayNodes } from "./live.ts";
 import { pointAtParent } from "./disk_records.ts";
 
-const JOB_PREFIX = "hvlab-merge-";
 const LOOK_MS = 20;
 
 /**
@@ -35,7 +34,7 @@ export async function mergeLive(
     // A call that was killed had come as far as that.
     const pivoted = blocks.find(({ path }) => path === parent.path);
     if (pivoted !== undefined) {
-      await untilOver(monitor, `${JOB_PREFIX}${pivoted.key}`);
+      await untilOver(monitor, `${MERGE_JOB_PREFIX}${pivoted.key}`);
       return await finish(context, monitor, disk, parent);
     }
     throw new HvError("hv.conflict", `"${record.name}" runs and does not have "${disk.path}" now`, {
@@ -43,7 +42,7 @@ export async function mergeLive(
       context: { vm: id, path: disk.path, wanted: "attached or off", found: "running without it" },
     });
   }
-  const job = `${JOB_PREFIX}${block.key}`;
+  const job = `${MERGE_JOB_PREFIX}${block.key}`;
   if (await findJob(monitor, job) === undefined) await begin(monitor, job, block);
   try {
     await untilReady(monitor, job, scope);

@@ -84,6 +84,17 @@ Deno.test("jobs of a killed call are taken off the list, others' stay", () =>
     assert.deepEqual(jobs.map(({ id }) => id), ["backup"]);
   }));
 
+Deno.test("the job of a killed merge is not waited for: it ends only with the next merge", () =>
+  withQemu(async (bench) => {
+    const jobs: Job[] = [{ id: "hvlab-merge-01234567", status: "ready" }, {
+      id: "hvlab-1",
+      status: "concluded",
+    }];
+    const { monitor } = await withJobs(bench, jobs);
+    await monitor.finishOldJobs();
+    assert.deepEqual(jobs.map(({ id }) => id), ["hvlab-merge-01234567"]);
+  }));
+
 Deno.test("memory goes through a node of its own that is gone afterwards, also when the job fails", () =>
   withQemu(async (bench) => {
     const jobs: Job[] = [];

@@ -1,6 +1,7 @@
 /** Virtual machines. */
 
 import * as z from "zod/mini";
+import { CrashSettings } from "./crash_policy.ts";
 import { ErrorObject } from "./operation.ts";
 import { Share } from "./share.ts";
 import { VmSettings } from "./vm_settings.ts";
@@ -67,6 +68,10 @@ export const Vm = z.object({
   shares: z.optional(z.array(Share)),
   /** Whether it has a TPM. */
   tpm: z.optional(z.boolean()),
+  /** What is kept of its crashes; `stop` when left out. */
+  on_crash: CrashSettings.shape.on_crash,
+  /** What its kernel is told to panic at. */
+  panic_on: CrashSettings.shape.panic_on,
   /** Settings beside its size; looked up for one VM, never for a list. */
   settings: z.optional(VmSettings),
   /** Whether somebody else made it; its process and its disks are never removed by us. */

@@ -3,6 +3,7 @@
 import type { VmEventKind } from "../contract/vm.ts";
 import type { NewVmEvent } from "../state/events.ts";
 import type { CallScope } from "./call_scope.ts";
+import type { CrashKeeping } from "./crash_abilities.ts";
 
 /** Calls the keeper, the one background process of a state folder. Neither method waits, and neither fails. */
 export interface KeeperCall {
@@ -45,5 +46,8 @@ export interface BackgroundWork {
   close(): Promise<void>;
 }
 
-/** Opens a driver's background work. `changed` is called when it should look again before long. */
-export type OpenBackground = (journal: Journal, changed: () => void) => BackgroundWork;
+/**
+ * Opens a driver's background work. `changed` is called when it should look again before long, `keep` for each crash of
+ * a VM whose policy keeps something.
+ */
+export type OpenBackground = (journal: Journal, changed: () => void, keep: CrashKeeping) => BackgroundWork;

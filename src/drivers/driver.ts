@@ -1,6 +1,7 @@
 /** What a driver must do and may do. The tools read `features` and never ask which driver it is. */
 
 import type { JsonObject } from "../base/json.ts";
+import type { CrashSettings } from "../contract/crash_policy.ts";
 import type { Finding } from "../contract/finding.ts";
 import type { Image } from "../contract/image.ts";
 import type { Loss } from "../contract/plan.ts";
@@ -12,6 +13,7 @@ import type { GuestLogin } from "../guest/login.ts";
 import type { CallScope } from "./call_scope.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
 import type { MemoryDumpAbilities } from "./memory_dump_abilities.ts";
+import type { CrashAbilities } from "./crash_abilities.ts";
 import type { CheckpointAbilities } from "./checkpoint_abilities.ts";
 import type { DiskAbilities } from "./disk_abilities.ts";
 import type { DeviceAbilities, GpuAbilities, SerialPortAbilities } from "./device_abilities.ts";
@@ -45,6 +47,7 @@ export type Feature =
   | "guest"
   | "pause"
   | "configure"
+  | "crash_policies"
   | "settings"
   | "copies"
   | "adoption"
@@ -111,6 +114,8 @@ export interface VmSpec {
   shares?: Share[];
   /** Feature `tpm`: whether it has a TPM 2.0 of its own. */
   tpm?: boolean;
+  /** Feature `crash_policies`: what becomes of its crashes. */
+  crashes?: CrashSettings;
 }
 
 /** A sandbox to be made: a VM that is disposable by construction and lives by its lease. */
@@ -224,6 +229,8 @@ export interface Driver {
   readonly pause?: PauseAbilities;
   /** Present when `features` has `configure`. */
   readonly configure?: ConfigureAbilities;
+  /** Present when `features` has `crash_policies`. */
+  readonly crashes?: CrashAbilities;
   /** Present when `features` has `settings`. */
   readonly settings?: SettingsAbilities;
   /** Present when `features` has `copies`. */

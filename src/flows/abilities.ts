@@ -2,6 +2,7 @@
 
 import { HvError } from "../base/errors.ts";
 import type { CheckpointAbilities } from "../drivers/checkpoint_abilities.ts";
+import type { CrashAbilities } from "../drivers/crash_abilities.ts";
 import type { DiskAbilities } from "../drivers/disk_abilities.ts";
 import type {
   ConsoleAbilities,
@@ -39,6 +40,7 @@ interface OptionalAbilities {
   nics: NicAbilities;
   pause: PauseAbilities;
   configure: ConfigureAbilities;
+  crashes: CrashAbilities;
   settings: SettingsAbilities;
   copies: CopyAbilities;
   adoption: AdoptionAbilities;

@@ -1,6 +1,7 @@
 /** What a new machine is asked to be, where drivers differ. */
 
 import { HvError } from "../base/errors.ts";
+import type { CrashPolicy, CrashSettings, PanicCause } from "../contract/crash_policy.ts";
 import type { Firmware } from "../contract/vm.ts";
 import type { Driver, Feature } from "../drivers/driver.ts";
 
@@ -28,6 +29,19 @@ export function readHardwareWish(
       context: { firmware, generation: generation ?? null },
     },
   );
+}
+
+/** What is to become of crashes; `undefined` when nothing was said. Throws `hv.unsupported` where nobody would see to it. */
+export function readCrashWish(
+  driver: Driver,
+  { on_crash, panic_on }: { on_crash?: CrashPolicy | undefined; panic_on?: PanicCause[] | undefined },
+): CrashSettings | undefined {
+  if (on_crash === undefined && panic_on === undefined) return undefined;
+  needFeature(driver, "crash_policies", "hvlab dump collect");
+  return {
+    ...(on_crash === undefined ? {} : { on_crash }),
+    ...(panic_on === undefined ? {} : { panic_on: [...new Set(panic_on)] }),
+  };
 }
 
 /** Throws `hv.unsupported` for a part of a machine that the driver does not have. */

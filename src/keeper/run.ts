@@ -5,6 +5,7 @@ import { nameOf } from "../base/paths.ts";
 import { VERSION } from "../base/version.ts";
 import type { Config } from "../config/config.ts";
 import type { BackgroundWork } from "../drivers/background_abilities.ts";
+import type { CrashKeeping } from "../drivers/crash_abilities.ts";
 import type { Driver } from "../drivers/driver.ts";
 import { openDriver } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
@@ -83,7 +84,15 @@ async function keepUnderLock(
   const warn = (text: string): void => void log.write(text);
   const journal = new KeeperJournal(doorOf(host, state), warn);
   const changed = (): void => alarm.ring();
-  const work = driver.background?.(journal, changed);
+  const keep: CrashKeeping = async (crash, limited) => {
+    const { keepLastingCrash } = await import("../flows/lasting_crash.ts");
+    return await keepLastingCrash({ host, driver, state }, crash, {
+      signal: limited,
+      warn,
+      progress: () => {},
+    });
+  };
+  const work = driver.background?.(journal, changed, keep);
   try {
     if (work === undefined) {
       await forgetKeeperWish(host, state);

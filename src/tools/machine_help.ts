@@ -19,6 +19,12 @@ export const SHARE_HELP = {
   share: "Folder of the host that the guest sees, written HOST_DIR:GUEST_DIR; with :ro it cannot change it",
 } as const;
 
+/** What becomes of a VM's crashes. */
+export const CRASH_HELP = {
+  on_crash: "When its guest's kernel crashes: only stop, keep its memory and console, or say why as well",
+  panic_on: "What its Linux kernel is to crash at as well; repeat it for more than one",
+} as const;
+
 /** What every new sandbox takes. */
 export const SANDBOX_HELP = {
   image: "Image that it starts from; see hvlab image list",

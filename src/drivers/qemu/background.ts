@@ -3,11 +3,14 @@
 import { toHvError } from "../../base/errors.ts";
 import type { BackgroundNeeds, BackgroundWork, Journal } from "../background_abilities.ts";
 import type { CallScope } from "../call_scope.ts";
+import type { CrashKeeping } from "../crash_abilities.ts";
 import type { TemplateAbilities } from "../template_abilities.ts";
 import { boundSerialLog } from "./console/serial_bound.ts";
 import type { QemuContext } from "./context.ts";
 import { isEnd } from "./events.ts";
-import { type MachineWatch, startedEvent, watchMachine } from "./machine_watch.ts";
+import { finishOpenCrash } from "./crashes/open_crash.ts";
+import { type MachineWatch, watchMachine } from "./machine_watch.ts";
+import { startedEvent } from "./machine_writer.ts";
 import { observe } from "./observe.ts";
 import { settlesWithin } from "./patience.ts";
 import type { VmRecord, VmRecords } from "./records.ts";
@@ -29,6 +32,8 @@ export interface QemuBackgroundParts {
   templates: Pick<TemplateAbilities, "tendPools">;
   /** Whether anybody wants clones to be ready. */
   hasPools: () => Promise<boolean>;
+  /** Keeps a crash by its VM's policy. */
+  keep: CrashKeeping;
 }
 
 /** The background work of one state folder. */
@@ -140,11 +145,13 @@ export class QemuBackground implements BackgroundWork {
 
   /** Watches a machine that came up, or writes down how one ended that nobody was watching. */
   async #watch(record: VmRecord, signal: AbortSignal): Promise<"watched" | "coming" | "over"> {
-    const { context } = this.#parts;
+    const { context, keep } = this.#parts;
     const start = record.last_start?.at;
-    if (this.#watches.has(record.id)) return "watched";
+    const known = this.#watches.get(record.id);
+    known?.update(record);
+    if (known !== undefined) return "watched";
     if (start === undefined || this.#over.get(record.id) === start) return "over";
-    const watch = await watchMachine(context, record, this.#journal, signal);
+    const watch = await watchMachine({ context, keep, journal: this.#journal }, record, signal);
     if (watch !== undefined) {
       this.#watches.set(record.id, watch);
       watch.ended.then(() => {
@@ -156,6 +163,7 @@ export class QemuBackground implements BackgroundWork {
     }
     const seen = await observe(context, record, signal);
     if (seen.alive) return "coming";
+    await finishOpenCrash(context, record, keep, this.#journal, signal);
     await this.#writeUnseenEnd(record, start, seen.state === "saved");
     this.#over.set(record.id, start);
     return "over";

@@ -4,6 +4,7 @@ import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { Boot, Drive, MachinePlan } from "./argv.ts";
 import type { QemuContext } from "./context.ts";
+import { panicWords } from "./crashes/panic_words.ts";
 import { uefiFiles } from "./firmware.ts";
 import { imageOf, kernelBoot } from "./images.ts";
 import { nicPlans, refuseUnnamedTaps } from "./network/nic_records.ts";
@@ -18,7 +19,10 @@ export async function bootOf(context: QemuContext, record: VmRecord): Promise<Bo
     ? undefined
     : { path, format: "qcow2" };
   const kernel = await kernelOf(context, record);
-  if (kernel !== undefined) return disk === undefined ? kernel : { ...kernel, disk };
+  if (kernel !== undefined) {
+    const append = [kernel.append ?? "", ...panicWords(record)].filter((words) => words !== "").join(" ");
+    return { ...kernel, ...(append === "" ? {} : { append }), ...(disk === undefined ? {} : { disk }) };
+  }
   if (disk !== undefined) return { kind: "disk", ...disk };
   if (record.image === undefined && hasDrive(record)) return { kind: "nothing" };
   throw new HvError("hv.io", `The disk "${path}" of "${record.name}" is missing`, {

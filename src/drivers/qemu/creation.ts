@@ -9,6 +9,7 @@ import type { CallScope } from "../call_scope.ts";
 import type { VmSpec } from "../driver.ts";
 import { runQemuImg } from "./checkpoints/files.ts";
 import type { QemuContext } from "./context.ts";
+import { recordedCrashes } from "./crashes/abilities.ts";
 import { baseOf } from "./disks/at_start.ts";
 import { makeVariables } from "./firmware.ts";
 import { getImage } from "./images.ts";
@@ -89,6 +90,7 @@ export async function makeVm(
       ...(nics === undefined ? {} : { nics }),
       ...(spec.shares === undefined ? {} : { shares: spec.shares }),
       ...(spec.tpm ? { tpm: true } : {}),
+      ...recordedCrashes(spec.crashes ?? {}),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(template === undefined ? {} : { template: templateOf(template) }),
     };
@@ -172,6 +174,13 @@ function refuseUnfit(spec: VmSpec, image: Image | undefined): void {
   }
   if (spec.full_copy && image === undefined) {
     refuse("A full copy needs an image to copy", "Name one with --image");
+  }
+  const bootsKernel = image?.kind === "kernel" || spec.kernel?.kernel !== undefined;
+  if ((spec.crashes?.panic_on ?? []).length > 0 && !bootsKernel) {
+    refuse(
+      `"${spec.name}" boots from its disk, so its kernel cannot be told when to panic`,
+      "Set it inside the guest, as with: sysctl kernel.panic_on_warn=1",
+    );
   }
   const hasAny = [image, spec.disk_size_mb, spec.iso, spec.kernel?.kernel].some((part) => part !== undefined);
   if (!hasAny) {

@@ -20,6 +20,7 @@ import { openNmi } from "./console/interrupt.ts";
 import { openSerial } from "./console/serial.ts";
 import type { QemuContext } from "./context.ts";
 import { openCopies } from "./copies/abilities.ts";
+import { openCrashes } from "./crashes/abilities.ts";
 import { makeVm } from "./creation.ts";
 import { diagnose } from "./diagnose.ts";
 import { openDisks } from "./disks/abilities.ts";
@@ -182,6 +183,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       "guest",
       "pause",
       "configure",
+      "crash_policies",
       "copies",
       "adoption",
       "shares",
@@ -223,6 +225,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     nics: openNics(context, records),
     pause: openPause(context, records),
     configure: openConfigure(context, records),
+    crashes: openCrashes(context, records),
     copies: openCopies(context, records),
     adoption: openAdoption(context, records),
     ...(events === undefined ? {} : { events }),
@@ -231,8 +234,8 @@ export function openQemuDriver(context: QemuContext): Driver {
     serial: openSerial(context, records),
     nmi: openNmi(context, records),
     debug_stub: openDebugStub(context, records),
-    background: (journal, changed) =>
-      new QemuBackground({ context, records, sandboxes, templates, hasPools }, journal, changed),
+    background: (journal, changed, keep) =>
+      new QemuBackground({ context, records, sandboxes, templates, hasPools, keep }, journal, changed),
     shares: {
       async mount(vm, signal) {
         const [channel] = plainChannels(vm);

@@ -90,6 +90,11 @@ export class EventTranslator {
     }
   }
 
+  /** The machine is about to be halted for a crash that QEMU knows nothing of. */
+  haltForCrash(): void {
+    this.#halted = true;
+  }
+
   /** What the end of the stream means: without a word before it, QEMU was killed. */
   end(): Happening | undefined {
     if (this.#isOver) return undefined;

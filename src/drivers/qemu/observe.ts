@@ -8,6 +8,7 @@ import { seenProcess } from "./adoption/process.ts";
 import { memoryFile } from "./checkpoints/files.ts";
 import { readBugCheck } from "./console/bug_check.ts";
 import type { QemuContext } from "./context.ts";
+import { statusWithMark } from "./crashes/mark.ts";
 import { ProcessView, type QemuProcess, startTime } from "./identity.ts";
 import { askMonitor } from "./monitors.ts";
 import type { QmpSession } from "./qmp.ts";
@@ -22,7 +23,7 @@ export interface Observation extends SeenState {
   alive: boolean;
   pid?: number;
   accelerator?: string;
-  /** QEMU's own word for its run state, when the monitor answered. */
+  /** QEMU's own word for its run state, when the monitor answered; `guest-panicked` behind a crash's mark as well. */
   status?: string;
 }
 
@@ -49,9 +50,11 @@ export async function observe(
     const seen = await askMonitor(context.host, record.id, runtime, readRunState, { signal });
     if (seen !== undefined) {
       const pid = await pidOf(context, record, runtime, processes);
+      const status = await statusWithMark(context, record, seen.status);
       return {
-        ...stateOf(seen.status, seen),
+        ...stateOf(status, seen),
         ...seen,
+        status,
         alive: true,
         ...(pid === undefined ? {} : { pid }),
       };
@@ -141,6 +144,8 @@ export function asVm(seenRecord: VmRecord, seen: Observation): Vm {
     ...(firmware === undefined ? {} : { firmware }),
     ...(record.shares === undefined ? {} : { shares: record.shares }),
     ...(record.tpm ? { tpm: true } : {}),
+    ...(record.on_crash === undefined ? {} : { on_crash: record.on_crash }),
+    ...(record.panic_on === undefined ? {} : { panic_on: record.panic_on }),
     ...(record.adopted === undefined ? {} : { adopted: true }),
     created_at: record.created_at,
     ...(seen.accelerator === undefined

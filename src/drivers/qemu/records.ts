@@ -5,6 +5,7 @@ import { HvError } from "../../base/errors.ts";
 import { parseVmId } from "../../base/ids.ts";
 import { parseJson } from "../../base/json.ts";
 import { folderOf, joinPath } from "../../base/paths.ts";
+import { PanicCause } from "../../contract/crash_policy.ts";
 import { Share } from "../../contract/share.ts";
 import { Firmware } from "../../contract/vm.ts";
 import { MachineShape } from "./checkpoints/machine_shape.ts";
@@ -92,6 +93,10 @@ const VmRecord = z.looseObject({
   shares: z.optional(z.array(Share)),
   /** `true` on a VM with a TPM, whose state is in its folder. */
   tpm: z.optional(z.boolean()),
+  /** What is kept of its crashes; nothing when absent. */
+  on_crash: z.optional(z.enum(["collect", "triage"])),
+  /** What its kernel is told to panic at, beside what its policy wants. */
+  panic_on: z.optional(z.array(PanicCause)),
   /** What `configure` changed while it ran. */
   at_next_start: z.optional(z.looseObject({
     memory_mb: z.optional(z.int().check(z.positive())),

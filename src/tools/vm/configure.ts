@@ -1,13 +1,14 @@
 import * as z from "zod/mini";
 import { HvError, toHvError } from "../../base/errors.ts";
 import { Cpus, MemoryMb } from "../../contract/arguments.ts";
+import { CrashSettings } from "../../contract/crash_policy.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { VmSettings } from "../../contract/vm_settings.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineSize } from "../../flows/machine_limits.ts";
-import { needFeature } from "../../flows/machine_wish.ts";
-import { SETTINGS_HELP } from "../machine_help.ts";
+import { needFeature, readCrashWish } from "../../flows/machine_wish.ts";
+import { CRASH_HELP, SETTINGS_HELP } from "../machine_help.ts";
 import { defineTool } from "../tool.ts";
 
 /** Changes what a VM is given. A size that a living VM cannot take on waits for its next start; settings never wait. */
@@ -16,14 +17,21 @@ export default defineTool({
   family: "vm",
   class: "M",
   summary: "Change a VM's memory, processors or settings, now or at its next start",
-  input: { vm: VmRef, memory_mb: z.optional(MemoryMb), cpus: z.optional(Cpus), ...VmSettings.shape },
+  input: {
+    vm: VmRef,
+    memory_mb: z.optional(MemoryMb),
+    cpus: z.optional(Cpus),
+    ...CrashSettings.shape,
+    ...VmSettings.shape,
+  },
   positional: ["vm"],
-  help: SETTINGS_HELP,
+  help: { ...CRASH_HELP, ...SETTINGS_HELP },
+  unlisted: ["on_crash", "panic_on"],
   /** `now` names what holds already; the rest stands under `at_next_start`. */
   output: z.extend(Vm, { now: z.array(z.string()) }),
   uses: ["driver", "vm"],
   feature: "configure",
-  async handle({ vm: _, memory_mb, cpus, ...given }, context) {
+  async handle({ vm: _, memory_mb, cpus, on_crash, panic_on, ...given }, context) {
     const { driver, config, vm, signal } = context;
     const size = {
       ...(memory_mb === undefined ? {} : { memory_mb }),
@@ -34,9 +42,10 @@ export default defineTool({
     );
     const changesSize = Object.keys(size).length > 0;
     const changesSettings = Object.keys(settings).length > 0;
-    if (!changesSize && !changesSettings) {
+    const crashes = readCrashWish(driver, { on_crash, panic_on });
+    if (!changesSize && !changesSettings && crashes === undefined) {
       throw new HvError("hv.usage", `There is nothing to change about "${vm.name}"`, {
-        hint: "Give --memory or --cpus",
+        hint: "Give --memory, --cpus or --on-crash",
         context: { vm: vm.id },
       });
     }
@@ -45,6 +54,9 @@ export default defineTool({
     if (changesSettings) needFeature(driver, "settings", "--memory or --cpus");
     const now: string[] = [];
     if (changesSize) now.push(...(await abilityOf(driver, "configure").configure(vm.id, size, context)).now);
+    if (crashes !== undefined) {
+      now.push(...(await abilityOf(driver, "crashes").configure(vm.id, crashes, context)).now);
+    }
     if (!changesSettings) return { ...await driver.vms.get(vm.id, signal), now };
     const abilities = abilityOf(driver, "settings");
     try {

@@ -1,14 +1,15 @@
 import * as z from "zod/mini";
 import { Cpus, DiskSizeMb, MemoryMb } from "../../contract/arguments.ts";
+import { CrashSettings } from "../../contract/crash_policy.ts";
 import { ImageName, VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { ShareWord } from "../../contract/share.ts";
 import { Firmware, Vm } from "../../contract/vm.ts";
 import { readKernelWish } from "../../flows/kernel_wish.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
-import { needFeature, readHardwareWish } from "../../flows/machine_wish.ts";
+import { needFeature, readCrashWish, readHardwareWish } from "../../flows/machine_wish.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
-import { KERNEL_HELP, SHARE_HELP, SIZE_HELP } from "../machine_help.ts";
+import { CRASH_HELP, KERNEL_HELP, SHARE_HELP, SIZE_HELP } from "../machine_help.ts";
 import { defineTool } from "../tool.ts";
 
 /** Makes a lasting VM from an image, a blank disk with a disc, or a kernel; it is off until it is started. */
@@ -37,6 +38,7 @@ export default defineTool({
     modules: z.optional(Path),
     share: z._default(z.array(ShareWord), []),
     tpm: z._default(z.boolean(), false),
+    ...CrashSettings.shape,
   },
   positional: ["name"],
   unlisted: [
@@ -51,6 +53,8 @@ export default defineTool({
     "modules",
     "share",
     "tpm",
+    "on_crash",
+    "panic_on",
   ],
   help: {
     name: "Name of the new VM",
@@ -68,6 +72,7 @@ export default defineTool({
     ...SIZE_HELP,
     ...KERNEL_HELP,
     ...SHARE_HELP,
+    ...CRASH_HELP,
   },
   output: Vm,
   uses: ["driver"],
@@ -75,7 +80,21 @@ export default defineTool({
   feature: "vms",
   timed: true,
   async handle(
-    { memory_mb, cpus, network, kernel, initrd, append, modules, share, tpm, name, ...given },
+    {
+      memory_mb,
+      cpus,
+      network,
+      kernel,
+      initrd,
+      append,
+      modules,
+      share,
+      tpm,
+      on_crash,
+      panic_on,
+      name,
+      ...given
+    },
     context,
   ) {
     const { driver, config, host, signal } = context;
@@ -85,6 +104,7 @@ export default defineTool({
     if (disk !== undefined || parent_disk !== undefined) needFeature(driver, "vms.disks", "--disk-size");
     if (network_switch !== undefined) needFeature(driver, "vms.switches", "--network");
     if (tpm) needFeature(driver, "tpm", "a VM without one");
+    const crashes = readCrashWish(driver, { on_crash, panic_on });
     const spec = {
       name,
       ...size,
@@ -100,6 +120,7 @@ export default defineTool({
       ...readKernelWish({ kernel, initrd, append, modules }),
       ...await readShares(driver, host, share),
       ...(tpm ? { tpm } : {}),
+      ...(crashes === undefined ? {} : { crashes }),
     };
     return await driver.vms.get(await driver.vms.create(spec, context), signal);
   },

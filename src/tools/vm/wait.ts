@@ -1,7 +1,9 @@
 import * as z from "zod/mini";
 import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS, LoginSeen } from "../../contract/guest_access.ts";
+import { KeptCrash } from "../../contract/crash_policy.ts";
 import { VmRef } from "../../contract/names.ts";
 import { ReadinessLevel, Vm } from "../../contract/vm.ts";
+import { awaitKeptCrash } from "../../flows/await_kept_crash.ts";
 import { type Ready, waitReady } from "../../flows/wait_ready.ts";
 import { waitAtMost } from "../../flows/wait_at_most.ts";
 import { defineTool } from "../tool.ts";
@@ -16,7 +18,12 @@ export default defineTool({
   positional: ["vm"],
   unlisted: ACCESS_FIELDS,
   help: ACCESS_HELP,
-  output: z.object({ reached: z.boolean(), vm: Vm, login: z.optional(LoginSeen) }),
+  output: z.object({
+    reached: z.boolean(),
+    vm: Vm,
+    login: z.optional(LoginSeen),
+    crash: z.optional(KeptCrash),
+  }),
   uses: ["driver", "vm"],
   feature: "vms",
   timed: true,
@@ -25,10 +32,17 @@ export default defineTool({
     const { driver, vm, signal, host, options } = context;
     const wish = { channel, user, password_from_env };
     let ready: Ready | undefined;
+    let crash: KeptCrash | undefined;
     const reached = await waitAtMost(host.clock, options.wait_s, signal, async (limited) => {
       ready = await waitReady({ ...context, signal: limited }, vm.id, until, wish);
+      if (until === "crash") crash = await awaitKeptCrash({ ...context, signal: limited }, ready.vm);
     });
     const login = ready?.login;
-    return { reached, vm: await driver.vms.get(vm.id, signal), ...(login === undefined ? {} : { login }) };
+    return {
+      reached,
+      vm: await driver.vms.get(vm.id, signal),
+      ...(login === undefined ? {} : { login }),
+      ...(crash === undefined ? {} : { crash }),
+    };
   },
 });

@@ -4,6 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import type { Loss } from "../../../contract/plan.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
+import { forgetCrashMark } from "../crashes/mark.ts";
 import { powerOn } from "../instance.ts";
 import { type Observation, observe } from "../observe.ts";
 import { endProcess } from "../power_off.ts";
@@ -157,6 +158,7 @@ async function loadInPlace(
     await goBackFromFailure(context, records, record, checkpoint);
     throw error;
   }
+  await forgetCrashMark(context, record.id);
   await monitor.tell("cont");
 }
 

@@ -71,6 +71,8 @@ function cloneRecord(
     nics,
     shares,
     tpm,
+    on_crash,
+    panic_on,
     template,
   } = afterNextStart(source);
   return {
@@ -90,6 +92,8 @@ function cloneRecord(
     ...(nics === undefined ? {} : { nics: nics.map(withNewMac) }),
     ...(shares === undefined ? {} : { shares }),
     ...(tpm === undefined ? {} : { tpm }),
+    ...(on_crash === undefined ? {} : { on_crash }),
+    ...(panic_on === undefined ? {} : { panic_on }),
     // Its disk hangs on the template's, which must stay as long as the clone.
     ...(template === undefined || !hasDisk ? {} : { template }),
   };

@@ -1,0 +1,107 @@
+/** Crash policies of QEMU's machines. */
+
+import { HvError } from "../../../base/errors.ts";
+import type { CrashSettings } from "../../../contract/crash_policy.ts";
+import { readCrashNotes } from "../../../state/crash_notes.ts";
+import type { CallScope } from "../../call_scope.ts";
+import type { CrashAbilities } from "../../crash_abilities.ts";
+import { refuseAdopted } from "../adoption/refuse.ts";
+import { kernelOf } from "../boot_files.ts";
+import type { QemuContext } from "../context.ts";
+import { askMonitor } from "../monitors.ts";
+import { observe } from "../observe.ts";
+import type { VmRecord, VmRecords } from "../records.ts";
+import { RuntimeFolder } from "../runtime_folder.ts";
+import { takeVmLock } from "../vm_lock.ts";
+import { isMarkedCrashed, markCrashed } from "./mark.ts";
+
+/** Double faults and NMIs print behind the panic event: 7.8 KB were complete after this time (Linux 6.12, emulated). */
+const LAST_WORDS_MS = 500;
+
+/** Opens them. Touches nothing by itself. */
+export function openCrashes(context: QemuContext, records: VmRecords): CrashAbilities {
+  return {
+    configure: (id, settings, scope) => configureCrashes(context, records, id, settings, scope),
+    finishConsole: (id, signal) => finishConsole(context, records, id, signal),
+    async kept(id) {
+      const run = (await records.get(id)).last_start?.at;
+      return (await readCrashNotes(context.host, context.state, id)).findLast((note) => note.run === run);
+    },
+  };
+}
+
+/** The part of a record that keeps settings; `stop` is what a record without any says. */
+export function recordedCrashes(
+  { on_crash, panic_on }: CrashSettings,
+): Pick<VmRecord, "on_crash" | "panic_on"> {
+  return {
+    ...(on_crash === undefined || on_crash === "stop" ? {} : { on_crash }),
+    ...(panic_on === undefined || panic_on.length === 0 ? {} : { panic_on }),
+  };
+}
+
+async function configureCrashes(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  settings: CrashSettings,
+  { signal }: CallScope,
+): Promise<{ now: string[]; at_next_start: string[] }> {
+  await records.get(id);
+  await using _lock = await takeVmLock(context, id, "configuring", "idle");
+  const stored = await records.get(id);
+  refuseAdopted(stored, "configure");
+  if ((settings.panic_on ?? []).length > 0 && await kernelOf(context, stored) === undefined) {
+    throw new HvError(
+      "hv.unsupported",
+      `"${stored.name}" boots from its disk, so its kernel cannot be told when to panic`,
+      {
+        hint: "Set it inside the guest, as with: sysctl kernel.panic_on_warn=1",
+        context: { vm: id, wanted: settings.panic_on ?? [] },
+      },
+    );
+  }
+  const { alive } = await observe(context, stored, signal);
+  const { on_crash, panic_on, ...rest } = stored;
+  await records.save({ ...rest, ...recordedCrashes({ on_crash, panic_on, ...settings }) });
+  // A keeper that watches it looks at its record anew.
+  context.keeper?.wake();
+  const isLater = alive && settings.panic_on !== undefined;
+  return {
+    now: [
+      ...(settings.on_crash === undefined ? [] : ["on_crash"]),
+      ...(settings.panic_on === undefined || isLater ? [] : ["panic_on"]),
+    ],
+    at_next_start: isLater ? ["panic_on"] : [],
+  };
+}
+
+async function finishConsole(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await using _lock = await takeVmLock(context, id, "dumping", "idle");
+  const record = await records.get(id);
+  const { state } = await observe(context, record, signal);
+  if (state !== "crashed") {
+    throw new HvError("hv.conflict", `The guest of "${record.name}" is ${state}: wanted "crashed"`, {
+      hint: "Look at the VM's state",
+      context: { vm: id, wanted: "crashed", found: state },
+    });
+  }
+  const hadItsTime = await isMarkedCrashed(context, record);
+  if (!hadItsTime) await markCrashed(context, record);
+  await askMonitor(context.host, id, new RuntimeFolder(record.runtime), async (session) => {
+    try {
+      if (!hadItsTime) {
+        await session.command("cont", undefined, { signal });
+        await context.host.clock.sleep(LAST_WORDS_MS, signal);
+      }
+    } finally {
+      await session.command("stop");
+    }
+    return {};
+  }, { signal });
+}

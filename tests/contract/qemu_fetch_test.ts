@@ -65,8 +65,10 @@ fetchTest("a download goes on where it broke off, until it is whole", BODY, asyn
     assert.deepEqual(names(), []);
   }
   assert.equal((await failure(PLACES.half)).code, "hv.unavailable");
-  const stalled = await failure(PLACES.stalling, { stall_s: 0.2 });
-  assert.deepEqual([stalled.code, stalled.context.reason], ["hv.unavailable", "stalled"]);
+  for (const place of [PLACES.stalling, PLACES.silent]) {
+    const stalled = await failure(place, { stall_s: 0.2 });
+    assert.deepEqual([stalled.code, stalled.context.reason], ["hv.unavailable", "stalled"], place);
+  }
   const { images, warnings } = await driver.images?.list(scope.signal) ?? { images: [], warnings: [] };
   assert.deepEqual(images.map(({ name }) => name), ["tiny"]);
   assert.match(warnings.join(), /A fetch of "cloud" is under way or did not end/);

@@ -9,6 +9,8 @@ export const PLACES = {
   half: "/half",
   /** Sends some bytes and then nothing. */
   stalling: "/stalling",
+  /** Takes the request and says nothing. */
+  silent: "/silent",
   /** Sends a file of the right length with a wrong byte. */
   wrong: "/wrong",
   /** Promises more than anybody has. */
@@ -91,9 +93,9 @@ async function answer(
       return await send(...whole, part.subarray(0, Math.ceil(part.length / 2)));
     case PLACES.stalling:
       await send(...whole, part.subarray(0, 4096));
-      // Whoever listens gives up first, and closes.
-      await connection.read(new Uint8Array(1));
-      return;
+      return await untilClosed(connection);
+    case PLACES.silent:
+      return await untilClosed(connection);
     case PLACES.wrong: {
       const changed = body.slice();
       changed[100] = (changed[100] ?? 0) ^ 1;
@@ -110,6 +112,11 @@ async function answer(
     default:
       return await send("404 Not Found", ["Content-Length: 0"]);
   }
+}
+
+/** Whoever listens gives up first, and closes. */
+async function untilClosed(connection: Deno.Conn): Promise<void> {
+  await connection.read(new Uint8Array(1));
 }
 
 async function readHead(connection: Deno.Conn): Promise<string> {

@@ -138,7 +138,7 @@ async function receive(
     : await files.create(path, { overwrite: true, mode: 0o644 });
   for (;;) {
     signal.throwIfAborted();
-    const bytes = await nextBytes(context, wish, answer, signal);
+    const bytes = await unlessSilent(context, wish, answer.read(), signal);
     if (bytes === null) break;
     state.size += bytes.length;
     if (state.size > wish.max_bytes) throw await tooLarge(context, wish, folder, state.size);
@@ -155,13 +155,13 @@ async function receive(
   });
 }
 
-/** A server that sends nothing for too long is given up. */
-async function nextBytes(
+/** A server that says nothing for too long is given up. */
+async function unlessSilent<T>(
   { host }: QemuContext,
   { url, stall_s }: ImageFetch,
-  answer: Download,
+  next: Promise<T>,
   signal: AbortSignal,
-): Promise<Uint8Array | null> {
+): Promise<T> {
   const over = new AbortController();
   const stalled = host.clock.sleep(stall_s * 1000, over.signal).then(() => {
     throw new HvError("hv.unavailable", `The server has sent nothing for ${stall_s} s`, {
@@ -170,7 +170,6 @@ async function nextBytes(
     });
   });
   stalled.catch(() => {});
-  const next = answer.read();
   next.catch(() => {});
   try {
     return await Promise.race([next, stalled]);
@@ -181,7 +180,7 @@ async function nextBytes(
 
 /** Asks the server, and those that it sends on to, each of which must be allowed. */
 async function open(
-  { host }: QemuContext,
+  context: QemuContext,
   wish: ImageFetch,
   offset: number,
   validator: string | undefined,
@@ -190,10 +189,15 @@ async function open(
   let address = wish.url;
   for (let hop = 0; hop <= REDIRECT_LIMIT; hop++) {
     wish.allow(address);
-    const answer = await host.downloads.open(address, {
-      signal,
+    const given = new AbortController();
+    const asked = context.host.downloads.open(address, {
+      signal: AbortSignal.any([signal, given.signal]),
       ...(offset === 0 ? {} : { offset }),
       ...(validator === undefined ? {} : { validator }),
+    });
+    const answer = await unlessSilent(context, wish, asked, signal).catch((error) => {
+      given.abort(error);
+      throw error;
     });
     if (answer.status < 300 || answer.status >= 400 || answer.location === undefined) return answer;
     address = answer.location;

@@ -15,7 +15,10 @@ export default defineTool({
   class: "M",
   summary: "Download a disk image, proved by its SHA-256",
   input: {
-    url: z.string().check(z.regex(/^https?:\/\/[^\s/]+/i, "an address begins with http:// or https://")),
+    url: z.string().check(
+      z.regex(/^https?:\/\/[^\s/]+/i, "an address begins with http:// or https://"),
+      z.refine((address) => URL.canParse(address), "it is no address"),
+    ),
     sha256: z.string().check(z.regex(/^[0-9A-Fa-f]{64}$/, "a SHA-256 has 64 hexadecimal digits")),
     name: ImageName,
     max_bytes: z._default(z.int().check(z.minimum(1), z.maximum(1024 * GIB)), 64 * GIB),

@@ -275,6 +275,8 @@ async function showKilled(program: Program): Promise<void> {
   await new Deno.Command("kill", { args: ["-KILL", pid] }).output();
   const { code, stdout } = await program.run("op", "wait", String(begun.op), "--json");
   assert.deepEqual([code, objectIn(stdout).state], [13, "unknown"]);
+  // A process that was killed can still be seen for a moment.
+  await program.json("vm", "wait", "web", "--until", "off", "--timeout", "60s");
   assert.equal(await program.failure("guest", "exec", "web", "--", "true"), "hv.conflict");
   await program.json("vm", "start", "web", "--until", "heartbeat");
   assert.equal((await program.run("guest", "exec", "web", "--", "echo", "again")).stdout, "again\n");

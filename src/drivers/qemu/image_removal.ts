@@ -10,14 +10,14 @@ import type { CallScope } from "../call_scope.ts";
 import type { QemuContext } from "./context.ts";
 import { listBonds } from "./disks/bonds.ts";
 import { readDisk } from "./disks/chain.ts";
-import { isInside } from "./disks/places.ts";
+import { isInside, pathOfParent } from "./disks/places.ts";
 import { imageLockPath, takeName } from "./image_import.ts";
 import { DOOMED_PREFIX, FETCH_PREFIX, getImage, imageFolders } from "./images.ts";
 import { OVERLAY_FILE } from "./overlay.ts";
 import { type VmRecord, VmRecords } from "./records.ts";
 import { filesUnder } from "./removal.ts";
 import { dropTemplates } from "./templates/drop.ts";
-import { listTemplates } from "./templates/record.ts";
+import { listTemplates, templatesFolder } from "./templates/record.ts";
 
 /** What removing an image loses. Throws `hv.not_found`, or `hv.conflict` when something leans on it. */
 export async function lossesOfImage(context: QemuContext, name: string): Promise<Loss[]> {
@@ -79,10 +79,15 @@ async function findPartial(context: QemuContext, name: string): Promise<string |
 }
 
 async function refuseNeeded(context: QemuContext, image: Image): Promise<void> {
-  const { records } = await new VmRecords(context).list();
+  const { records, damaged, unfinished } = await new VmRecords(context).list();
   const users: string[] = [];
   for (const record of records) {
     if (record.template?.pooled !== true && await needs(context, record, image)) users.push(record.name);
+  }
+  const homes = [image.folder, templatesFolder(context, image.name)];
+  const isPart = (path: string): boolean => homes.some((home) => isInside(home, path));
+  for (const { name, path } of [...damaged, ...unfinished]) {
+    if (await ownDiskLeans(context, path, isPart)) users.push(name);
   }
   const disks = (await listBonds(context)).filter(({ parent }) => isInside(image.folder, parent.path));
   const all = [...users.map((name) => `the VM "${name}"`), ...disks.map(({ path }) => `the disk "${path}"`)];
@@ -93,15 +98,25 @@ async function refuseNeeded(context: QemuContext, image: Image): Promise<void> {
   });
 }
 
-/** Whether a VM could not start without the image. What cannot be read counts as needing it. */
+/** Whether a VM could not start without the image. */
 async function needs(context: QemuContext, record: VmRecord, image: Image): Promise<boolean> {
+  if (record.disks?.some(({ path }) => isInside(image.folder, path))) return true;
   if (record.image !== image.name) return false;
   if (image.kind === "kernel") return record.boot === undefined;
-  const own = joinPath(context.state.vm(record.id), OVERLAY_FILE);
-  if (await context.host.files.stat(own) === undefined) return false;
+  return await ownDiskLeans(context, context.state.vm(record.id), () => true);
+}
+
+/** Whether the disk in a VM's folder leans on one that counts. What cannot be read counts. */
+async function ownDiskLeans(
+  context: QemuContext,
+  folder: string,
+  counts: (parent: string) => boolean,
+): Promise<boolean> {
+  const disk = joinPath(folder, OVERLAY_FILE);
+  if (await context.host.files.stat(disk) === undefined) return false;
   try {
-    const { header } = await readDisk(context, own);
-    return header.parent !== undefined;
+    const { parent } = (await readDisk(context, disk)).header;
+    return parent !== undefined && counts(pathOfParent(disk, parent.names[0]));
   } catch {
     return true;
   }

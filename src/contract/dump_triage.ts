@@ -56,6 +56,13 @@ export const DumpTriage = z.lazy(() => {
     expected: z.optional(z.union([z.int(), z.string()])),
     actual: z.optional(z.union([z.int(), z.string()])),
   });
+  /** The 32-bit stack of a thread of 64-bit Windows, below the 64-bit code that it called. */
+  const wow64 = z.optional(z.object({
+    stack: z.array(frame),
+    /** Without frames why: `no_memory` (the place of its registers is not in the dump) or `no_context` (none are there). */
+    stack_end: z.string(),
+    stack_frames: z.int(),
+  }));
   return z.object({
     path: z.string(),
     /** The answer in one sentence. */
@@ -147,6 +154,8 @@ export const DumpTriage = z.lazy(() => {
     stack_end: z.string(),
     /** Frames of the whole stack, inline ones counted. */
     stack_frames: z.int(),
+    /** Left out for a thread without 32-bit code, and for one that was in it: then that is the stack. */
+    wow64,
     /** Words on the stack that may be return addresses, when the stack cannot be walked to its end. */
     scanned: z.optional(z.array(frame)),
     /** Stacks of the process's other threads. Of minidumps, with `full`. */
@@ -155,6 +164,7 @@ export const DumpTriage = z.lazy(() => {
       name: z.optional(z.string()),
       stack: z.array(frame),
       stack_end: z.string(),
+      wow64,
     }))),
     /** Images of the stack and the culprit first; all with `full`. */
     modules: z.array(module),

@@ -5,6 +5,7 @@ import type { PhysicalMemory } from "./memory/physical.ts";
 import type { Paging } from "./memory/page_tables.ts";
 import type { MinidumpSystem } from "./minidump/streams.ts";
 import type { MinidumpThread } from "./minidump/threads.ts";
+import type { Wow64Absence } from "./minidump/wow64.ts";
 import type { CodeView, LoadedModule, ModuleList, UnloadedModule } from "./modules.ts";
 import type { DumpReason, DumpWarning } from "./reasons.ts";
 import type { ContextMachine, RegisterContext } from "./windows/context.ts";
@@ -147,6 +148,11 @@ export interface UserSession extends CommonSession {
   readonly system: MinidumpSystem;
   readonly processId: number | null;
   readonly threads: readonly MinidumpThread[];
+  /**
+   * Registers with which a thread left 32-bit code for 64-bit code (WOW64), or why they cannot be told. Null when it
+   * has no such side, or when its own context is in 32-bit code.
+   */
+  context32Of(thread: MinidumpThread): RegisterContext | Wow64Absence | null;
 }
 
 /** An opened dump. */

@@ -1,24 +1,25 @@
 /** Puts the answer of a triage together. */
 
 import type { DumpInspection } from "../../contract/dump.ts";
-import type { DumpTriage, MissingSymbol, TriageFrame } from "../../contract/dump_triage.ts";
+import type { DumpTriage, MissingSymbol } from "../../contract/dump_triage.ts";
 import { visibleText } from "../../base/visible_text.ts";
 import { type Blame, findBlame } from "../../dump/attribution/blame.ts";
 import { hex, hexPointer } from "../../dump/numbers.ts";
 import { machSignal } from "../../dump/minidump/signals.ts";
 import type { DumpSession, UserSession } from "../../dump/session.ts";
-import type { Frame } from "../../dump/unwind/frame.ts";
 import { namedRegisters } from "../../dump/windows/context.ts";
 import type { Located } from "../symbols/located.ts";
 import type { StoreWarning } from "../symbols/stores.ts";
 import type { SymbolFiles } from "../symbols/symbol_files.ts";
 import { bucketOf } from "./bucket.ts";
 import { describeException } from "./exception.ts";
+import { describeFrames, describeWords, type FrameWords } from "./frames.ts";
 import { listModules } from "./modules.ts";
-import type { TriageStack } from "./stack.ts";
+import { allFrames, type TriageStack } from "./stack.ts";
 import type { ThreadStack } from "./thread_stacks.ts";
 import { summaryOf } from "./summary.ts";
 import { wantedModules } from "./wanted.ts";
+import type { Wow64Stack } from "./wow64_stack.ts";
 
 /** What a triage found out before it is put into words. */
 export interface Findings {
@@ -46,18 +47,22 @@ const LISTED_WARNINGS = 5;
 export async function answerTriage(findings: Findings): Promise<DumpTriage> {
   const { inspection, session, stack, locate, full } = findings;
   const pointer = (value: bigint) => hexPointer(value, session.bits);
-  const blame = findBlame(session, stack.frames, stack.scanned);
+  const blame = findBlame(session, allFrames(stack), stack.scanned);
   const blamed = blame?.address === null || blame?.address === undefined
     ? null
     : await locate(blame.address, blame.rule !== "stack");
-  const frames = await describeFrames(findings, stack.frames);
-  const threads = await Promise.all(findings.threads.map(async ({ id, name, frames, end }) => ({
+  const shown = full ? Infinity : LISTED_FRAMES;
+  const naming = { bits: session.bits, locate, full };
+  const frames = await describeFrames(naming, stack.frames);
+  const wow64 = await describeWow64(naming, stack.wow64, shown);
+  const threads = await Promise.all(findings.threads.map(async ({ id, name, frames, end, wow64 }) => ({
     id,
     ...(name === null ? {} : { name: visibleText(name) }),
-    stack: await describeFrames(findings, frames),
+    stack: await describeFrames(naming, frames),
     stack_end: end,
+    ...await describeWow64(naming, wow64, shown),
   })));
-  const words = await describeWords(findings);
+  const words = await describeWords(naming, stack.scanned);
   const exception = session.exception === null ? null : await describeException(
     session.exception,
     session.bits,
@@ -84,8 +89,8 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
   };
   const culprit = describeCulprit(session, blame, blamed);
   const warnings = mergeWarnings(findings);
-  const shown = full ? Infinity : LISTED_FRAMES;
-  const truncated = frames.length > shown || words.length > LISTED_WORDS && !full ||
+  const truncated = frames.length > shown || (wow64.wow64?.stack_frames ?? 0) > shown ||
+    words.length > LISTED_WORDS && !full ||
     modules.length < session.modules.all.length || missing.length > LISTED_MISSING && !full ||
     warnings.length > LISTED_WARNINGS && !full;
   return {
@@ -106,6 +111,7 @@ export async function answerTriage(findings: Findings): Promise<DumpTriage> {
     stack: frames.slice(0, shown),
     stack_end: stack.end,
     stack_frames: frames.length,
+    ...wow64,
     ...(threads.length === 0 ? {} : { threads }),
     ...(words.length === 0 ? {} : { scanned: full ? words : words.slice(0, LISTED_WORDS) }),
     modules,
@@ -124,55 +130,14 @@ function nameInMinidump({ exception, system }: UserSession, inspection: DumpInsp
   return inspection.exception_name ?? machSignal(system.platform, exception.code, exception.parameters);
 }
 
-async function describeFrames(
-  { session, locate, full }: Findings,
-  walked: readonly Frame[],
-): Promise<TriageFrame[]> {
-  const frames: TriageFrame[] = [];
-  for (const { address, stackPointer, how, exact } of walked) {
-    const located = await locate(address, exact);
-    for (const inlined of located.inlined) {
-      frames.push({ ...frameOf({ ...located, symbol: inlined }, session.bits), how: "inline" });
-    }
-    frames.push({
-      ...frameOf(located, session.bits),
-      ...(full ? { sp: hexPointer(stackPointer, session.bits) } : {}),
-      how,
-    });
-  }
-  return frames;
-}
-
-async function describeWords({ stack, session, locate, full }: Findings): Promise<TriageFrame[]> {
-  const words: TriageFrame[] = [];
-  for (const { address, stackPointer, dispatched } of stack.scanned) {
-    words.push({
-      ...frameOf(await locate(address, false), session.bits),
-      ...(full ? { sp: hexPointer(stackPointer, session.bits) } : {}),
-      how: dispatched ? "dispatch" : "scan",
-    });
-  }
-  return words;
-}
-
-function frameOf(located: Located, bits: 32 | 64): Omit<TriageFrame, "how"> {
-  const { address, module, unloaded, offset, symbol } = located;
-  return {
-    address: hexPointer(address, bits),
-    module: module !== null ? module.name : unloaded !== null ? unloadedName(unloaded.name) : null,
-    ...(offset === null ? {} : { offset: hex(offset) }),
-    ...(symbol === null ? {} : {
-      symbol: visibleText(symbol.name),
-      ...(symbol.displacement === 0 ? {} : { displacement: hex(symbol.displacement) }),
-      ...(symbol.source === null
-        ? {}
-        : { source: `${visibleText(symbol.source.file)}:${symbol.source.line}` }),
-    }),
-  };
-}
-
-function unloadedName(name: string): string {
-  return `<unloaded ${name}>`;
+async function describeWow64(
+  naming: FrameWords,
+  side: Wow64Stack | null,
+  shown: number,
+): Promise<Pick<DumpTriage, "wow64">> {
+  if (side === null) return {};
+  const frames = await describeFrames(naming, side.frames);
+  return { wow64: { stack: frames.slice(0, shown), stack_end: side.end, stack_frames: frames.length } };
 }
 
 function describeCulprit(

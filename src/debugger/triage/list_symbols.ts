@@ -9,7 +9,7 @@ import { imageKey, missingFile, symbolKey } from "../symbols/keys.ts";
 import type { SymbolFiles } from "../symbols/symbol_files.ts";
 import type { SymbolSearch } from "../symbols/symbol_search.ts";
 import { openForTriage } from "./open_for_triage.ts";
-import { findStack } from "./stack.ts";
+import { allFrames, findStack } from "./stack.ts";
 import { wantedModules } from "./wanted.ts";
 
 /** Of which dump, and of how many of its modules. */
@@ -32,7 +32,7 @@ export async function listSymbols(
   using opened = await openForTriage(file, host, options);
   const { session, files, stores } = opened;
   const stack = await findStack(session, files);
-  const wanted = wantedModules(session, stack, findBlame(session, stack.frames, stack.scanned));
+  const wanted = wantedModules(session, stack, findBlame(session, allFrames(stack), stack.scanned));
   if (all) { for (const module of session.modules.all) wanted.set(module, wanted.get(module) ?? false); }
   const rows: SymbolFileRow[] = [];
   const unknown: string[] = [];

@@ -6,7 +6,7 @@ import type { LoadedModule } from "../../dump/modules.ts";
 import { hex32, hexPointer } from "../../dump/numbers.ts";
 import type { DumpSession } from "../../dump/session.ts";
 import type { SymbolFiles } from "../symbols/symbol_files.ts";
-import type { TriageStack } from "./stack.ts";
+import { allFrames, type TriageStack } from "./stack.ts";
 
 /** The culprit, then the images of the stack, then those of scanned words; with `limit` null all others as well. */
 export async function listModules(
@@ -21,7 +21,7 @@ export async function listModules(
     if (module !== null) ordered.add(module);
   };
   add(blame?.module ?? null);
-  for (const { address, exact } of stack.frames) add(session.modules.at(exact ? address : address - 1n));
+  for (const { address, exact } of allFrames(stack)) add(session.modules.at(exact ? address : address - 1n));
   if (limit === null) {
     for (const { module } of stack.scanned) add(module);
     for (const module of session.modules.all) add(module);

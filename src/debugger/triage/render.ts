@@ -15,6 +15,7 @@ export function renderTriage(triage: DumpTriage): string {
     exceptionLines(triage),
     systemLines(triage),
     stackLines(triage),
+    wow64Lines(triage),
     wordLines(triage),
     ...(triage.threads ?? []).map(threadLines),
     moduleLines(triage),
@@ -105,21 +106,36 @@ function systemLines(triage: DumpTriage): string[] {
   ]);
 }
 
-function stackLines({ stack, stack_end, stack_frames }: DumpTriage): string[] {
-  const left = stack_frames - stack.length;
+function stackLines(stack: ShownStack, title = "stack"): string[] {
+  const left = stack.stack_frames - stack.stack.length;
   return [
-    `stack (${stack_frames} frames, ${END_TEXTS.get(stack_end) ?? stack_end})`,
-    ...frameLines(stack),
+    `${title} (${stack.stack_frames} frames, ${END_TEXTS.get(stack.stack_end) ?? stack.stack_end})`,
+    ...frameLines(stack.stack),
     ...(left > 0 ? [`  ... ${left} more`] : []),
   ];
 }
 
-function threadLines({ id, name, stack, stack_end }: NonNullable<DumpTriage["threads"]>[number]): string[] {
+type ShownStack = Pick<DumpTriage, "stack" | "stack_end" | "stack_frames">;
+type TriageThread = NonNullable<DumpTriage["threads"]>[number];
+
+function threadLines({ id, name, stack, stack_end, wow64 }: TriageThread): string[] {
   return [
     `thread ${id}${name === undefined ? "" : ` "${name}"`} (${END_TEXTS.get(stack_end) ?? stack_end})`,
     ...frameLines(stack),
+    ...wow64Lines({ wow64 }),
   ];
 }
+
+function wow64Lines({ wow64 }: { wow64?: DumpTriage["wow64"] }): string[] {
+  if (wow64 === undefined) return [];
+  if (wow64.stack.length > 0) return stackLines(wow64, "32-bit stack");
+  return [`32-bit stack not readable (${UNREADABLE_TEXTS.get(wow64.stack_end) ?? wow64.stack_end})`];
+}
+
+const UNREADABLE_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["no_memory", "its registers are not in the dump"],
+  ["no_context", "there are no registers in their place"],
+]);
 
 const END_TEXTS: ReadonlyMap<string, string> = new Map([
   ["bottom", "complete"],

@@ -1,13 +1,15 @@
 /** The stack that a triage shows: from the best context that leads somewhere. */
 
+import type { MinidumpThread } from "../../dump/minidump/threads.ts";
 import type { StackRange } from "../../dump/windows/kernel/processes.ts";
-import type { DumpSession, FoundContext } from "../../dump/session.ts";
+import type { DumpSession, FoundContext, UserSession } from "../../dump/session.ts";
 import type { Frame, WalkEnd } from "../../dump/unwind/frame.ts";
 import { findCapturedEntries, isInCapturedFunction } from "../../dump/unwind/history.ts";
 import { type ScannedWord, scanStack } from "../../dump/unwind/scan.ts";
 import { type Walk, walkStack } from "../../dump/unwind/walk.ts";
 import type { SymbolFiles } from "../symbols/symbol_files.ts";
 import { type CapturedEntries, ImageSet } from "./images.ts";
+import { walkWow64Stack, type Wow64Stack } from "./wow64_stack.ts";
 
 /** A stack with where it began, and what else its memory holds. */
 export interface TriageStack {
@@ -17,6 +19,13 @@ export interface TriageStack {
   readonly end: WalkEnd | "no_context";
   /** Words behind the last frame that may be return addresses; empty when the stack was walked to its end. */
   readonly scanned: readonly StackWord[];
+  /** The 32-bit stack below it; null when there is none. */
+  readonly wow64: Wow64Stack | null;
+}
+
+/** The frames of both stacks, in the order of their calls. */
+export function allFrames({ frames, wow64 }: TriageStack): Frame[] {
+  return [...frames, ...wow64?.frames ?? []];
 }
 
 /** A word on the stack that may be a return address. */
@@ -47,7 +56,8 @@ export async function findStack(session: DumpSession, files: SymbolFiles): Promi
       ? findCapturedEntries(session.memory, session.modules, lowestStackPointer(session), range?.base ?? null)
       : new Map();
   const images = new ImageSet(session, files, captured);
-  if (best === undefined) return { context: null, frames: [], end: "no_context", scanned: [] };
+  const wow64 = await findWow64Stack(session, best);
+  if (best === undefined) return { context: null, frames: [], end: "no_context", scanned: [], wow64 };
   const walk = (context: FoundContext): Promise<Walk> =>
     walkStack({ memory: session.memory, imageAt: (address) => images.imageAt(address) }, context.registers);
   let context = best;
@@ -68,7 +78,22 @@ export async function findStack(session: DumpSession, files: SymbolFiles): Promi
     ? []
     : scanStack(session.memory, session.modules, last.stackPointer, range?.base ?? null, MAXIMUM_SCANNED)
       .map((word) => ({ ...word, dispatched: isInCapturedFunction(captured, word.module, word.address) }));
-  return { context, ...found, scanned: likelyWords(scanned) };
+  return { context, ...found, scanned: likelyWords(scanned), wow64 };
+}
+
+async function findWow64Stack(
+  session: DumpSession,
+  best: FoundContext | undefined,
+): Promise<Wow64Stack | null> {
+  const thread = session.mode === "user" ? shownThread(session) : null;
+  if (session.mode !== "user" || thread === null || best?.registers.machine === "x86") return null;
+  return await walkWow64Stack(session, thread);
+}
+
+/** The thread that an answer is about: of the exception, else the first. */
+function shownThread(session: UserSession): MinidumpThread | null {
+  const id = session.exception?.threadId ?? null;
+  return session.threads.find((each) => each.id === id) ?? session.threads[0] ?? null;
 }
 
 /** Exception dispatch ran deeper than the exception itself, and left its traces there. */
@@ -81,8 +106,6 @@ function lowestStackPointer(session: DumpSession): bigint {
 
 function stackRange(session: DumpSession): StackRange | null {
   if (session.mode === "kernel") return session.thread?.stack ?? null;
-  const id = session.exception?.threadId ?? null;
-  const thread = session.threads.find((each) => each.id === id) ?? session.threads[0];
-  const stack = thread?.stack ?? null;
+  const stack = shownThread(session)?.stack ?? null;
   return stack === null ? null : { limit: stack.address, base: stack.address + BigInt(stack.size) };
 }

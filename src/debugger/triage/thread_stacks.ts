@@ -5,6 +5,7 @@ import type { Frame, WalkEnd } from "../../dump/unwind/frame.ts";
 import { walkStack } from "../../dump/unwind/walk.ts";
 import type { SymbolFiles } from "../symbols/symbol_files.ts";
 import { ImageSet } from "./images.ts";
+import { walkWow64Stack, type Wow64Stack } from "./wow64_stack.ts";
 
 /** A thread beside the one that an answer is about. */
 export interface ThreadStack {
@@ -13,6 +14,8 @@ export interface ThreadStack {
   readonly frames: readonly Frame[];
   /** `no_context` when its registers were not recorded. */
   readonly end: WalkEnd | "no_context";
+  /** The 32-bit stack below it; null when there is none. */
+  readonly wow64: Wow64Stack | null;
 }
 
 /** Nobody reads more, and each walk costs. */
@@ -24,13 +27,12 @@ export async function findThreadStacks(session: UserSession, files: SymbolFiles)
   const images = new ImageSet(session, files, new Map());
   const ground = { memory: session.memory, imageAt: (address: bigint) => images.imageAt(address) };
   const stacks: ThreadStack[] = [];
-  for (
-    const { id, name, context } of session.threads.filter((each) => each.id !== shown).slice(0, MOST_THREADS)
-  ) {
+  for (const thread of session.threads.filter(({ id }) => id !== shown).slice(0, MOST_THREADS)) {
+    const { id, name, context } = thread;
     const walk = context === null
       ? { frames: [], end: "no_context" as const }
       : await walkStack(ground, context);
-    stacks.push({ id, name, ...walk });
+    stacks.push({ id, name, ...walk, wow64: await walkWow64Stack(session, thread) });
   }
   return stacks;
 }

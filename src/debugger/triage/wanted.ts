@@ -3,7 +3,7 @@
 import type { Blame } from "../../dump/attribution/blame.ts";
 import type { LoadedModule } from "../../dump/modules.ts";
 import type { DumpSession } from "../../dump/session.ts";
-import type { TriageStack } from "./stack.ts";
+import { allFrames, type TriageStack } from "./stack.ts";
 
 /** Modules of the stack and the culprit; true for those without whose image the stack cannot go on. */
 export function wantedModules(
@@ -15,7 +15,7 @@ export function wantedModules(
   const at = ({ address, exact }: { address: bigint; exact: boolean }) =>
     session.modules.at(exact ? address : address - 1n);
   if (blame?.module) wanted.set(blame.module, false);
-  for (const frame of stack.frames) {
+  for (const frame of allFrames(stack)) {
     const module = at(frame);
     if (module !== null) wanted.set(module, false);
   }

@@ -5,6 +5,7 @@ import type { LoadedModule, UnloadedModule } from "../modules.ts";
 import type { DumpSession } from "../session.ts";
 import type { Frame } from "../unwind/frame.ts";
 import type { ScannedWord } from "../unwind/scan.ts";
+import { readPointer } from "../windows/context.ts";
 import { blamelessReason, codeAddressArgument } from "./argument_addresses.ts";
 import { isCoreModule } from "./core_modules.ts";
 import { findBlockingDriver } from "./device_stack.ts";
@@ -172,7 +173,7 @@ function directCandidates(session: DumpSession): Candidate[] {
     const { programCounter, stackPointer } = context.registers;
     if (programCounter < NULL_CALL_LIMIT) {
       add(
-        session.memory.pointer(stackPointer),
+        readPointer(session.memory, context.registers.machine, stackPointer),
         "context",
         `it called the null address ${hex(programCounter)}`,
       );

@@ -7,13 +7,14 @@ import { type CodeView, type LoadedModule, ModuleList, type UnloadedModule } fro
 import { once } from "../../base/once.ts";
 import { badDump, type DumpWarning, readPart } from "../reasons.ts";
 import type { DumpException, FoundContext, UserSession } from "../session.ts";
-import type { ContextMachine } from "../windows/context.ts";
+import type { ContextMachine, RegisterContext } from "../windows/context.ts";
 import { type MinidumpDirectory, readMinidumpDirectory, type StreamRange } from "./directory.ts";
 import { EXCEPTION_CONTEXT, EXCEPTION_STREAM, STREAM } from "./layout.ts";
 import { readMemory64List, readMemoryList } from "./memory.ts";
 import { readModuleList, readUnloadedModules } from "./modules.ts";
 import { type MinidumpSystem, readException, readMiscInfo, readSystemInfo } from "./streams.ts";
 import { type MinidumpThread, readContextAt, readThreadList, readThreadNames } from "./threads.ts";
+import { hasWow64, readWow64Context, type Wow64Absence } from "./wow64.ts";
 
 const FULL_MEMORY = 2n;
 
@@ -112,6 +113,13 @@ class OpenedMinidump implements UserSession {
     this.#codeViews.set(module.base, found);
     return found;
   }
+
+  context32Of({ teb, context }: MinidumpThread): RegisterContext | Wow64Absence | null {
+    if (this.bits === 32 || context?.machine === "x86" || !this.#hasWow64()) return null;
+    return readWow64Context(this.memory, teb);
+  }
+
+  readonly #hasWow64 = once(() => this.system.platform === "windows" && hasWow64(this.modules));
 
   readonly #memory = once(() => {
     const { warnings } = this;

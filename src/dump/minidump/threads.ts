@@ -7,6 +7,7 @@ import { contextBytes, type ContextMachine, parseContext, type RegisterContext }
 import { readMinidumpString, type StreamRange } from "./directory.ts";
 import { LOCATION, THREAD, THREAD_BYTES, THREAD_EX_BYTES, THREAD_NAME, THREAD_NAME_BYTES } from "./layout.ts";
 import { countedList } from "./lists.ts";
+import { narrowContext } from "./wow64.ts";
 
 /** A thread of the process. */
 export interface MinidumpThread {
@@ -61,7 +62,10 @@ export function readThreadList(
   });
 }
 
-/** Reads the context that a location in the file points to; null when there is none, or one of another processor. */
+/**
+ * Reads the context that a location in the file points to; null when there is none, or one of another processor. In
+ * 32-bit code on x64 it is a context of x86.
+ */
 export function readContextAt(
   reader: ByteReader,
   location: number,
@@ -70,7 +74,9 @@ export function readContextAt(
   const size = reader.u32(location + LOCATION.size.offset, "context size");
   const rva = reader.u32(location + LOCATION.rva.offset, "context rva");
   if (size < contextBytes(machine) || rva === 0) return null;
-  return parseContext(machine, reader.bytes(rva, contextBytes(machine), "thread context"));
+  const bytes = reader.bytes(rva, contextBytes(machine), "thread context");
+  const context = parseContext(machine, bytes);
+  return context === null ? null : narrowContext(context, bytes);
 }
 
 /** Reads the ThreadNames stream; a name that cannot be read is left out. */

@@ -1,7 +1,7 @@
 /** One step up a stack of x86, by the chain of saved frame pointers: 32-bit images have no unwind data. */
 
 import type { VirtualMemory } from "../memory/virtual.ts";
-import type { RegisterContext } from "../windows/context.ts";
+import { readPointer, type RegisterContext } from "../windows/context.ts";
 import { changeRegisters, type Step } from "./frame.ts";
 
 const ESP = 4;
@@ -12,8 +12,8 @@ export function stepX86(memory: VirtualMemory, registers: RegisterContext): Step
   const frame = registers.general[EBP] ?? 0n;
   if (frame === 0n) return { end: "bottom" };
   if (frame % 4n !== 0n) return { end: "misaligned" };
-  const next = memory.pointer(frame);
-  const programCounter = memory.pointer(frame + 4n);
+  const next = readPointer(memory, "x86", frame);
+  const programCounter = readPointer(memory, "x86", frame + 4n);
   if (next === undefined || programCounter === undefined) return { end: "no_memory" };
   const general = [...registers.general];
   general[EBP] = next;

@@ -120,6 +120,17 @@ export function parseContext(machine: ContextMachine, bytes: Uint8Array): Regist
   };
 }
 
+/** An address as wide as the processor's own; 32-bit code may run on a machine with wider ones. */
+export function readPointer(
+  memory: VirtualMemory,
+  machine: ContextMachine,
+  address: bigint,
+): bigint | undefined {
+  if (LAYOUTS[machine].width === 8) return memory.u64(address);
+  const value = memory.u32(address);
+  return value === undefined ? undefined : BigInt(value);
+}
+
 /** Reads a CONTEXT record in memory; null when any of it is missing or it is none. */
 export function readContext(
   memory: VirtualMemory,

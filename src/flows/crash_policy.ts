@@ -30,6 +30,9 @@ export async function answerCrash(
 
 function tell(error: HvError, { kept, triage }: CrashKept): HvError {
   const { core, failure, folder } = kept;
+  const happened = error.code === "hv.timeout"
+    ? "The guest hung until the time limit, and says where when interrupted"
+    : "The guest has crashed";
   const hint = core === undefined
     ? `Its core could not be kept in "${folder}": ${failure}`
     : `Its core is kept: hvlab dump triage ${core}`;
@@ -39,7 +42,7 @@ function tell(error: HvError, { kept, triage }: CrashKept): HvError {
   };
   return new HvError(
     error.code,
-    triage === null ? error.message : `The guest has crashed: ${triage.summary}`,
+    triage === null ? error.message : `${happened}: ${triage.summary}`,
     {
       hint,
       context: { ...error.context, crash },

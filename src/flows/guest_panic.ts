@@ -1,26 +1,94 @@
-/** Guests that stop when their kernel fails, and the failure that this is for their callers. */
+/** Guests that stop when their kernel fails, guests that hang, and the failure that this is for their callers. */
 
 import { HvError } from "../base/errors.ts";
+import type { PanicCause } from "../contract/crash_policy.ts";
+import type { Vm } from "../contract/vm.ts";
+import type { Driver } from "../drivers/driver.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import type { Host } from "../host/host.ts";
+import { openChannel } from "./open_channel.ts";
 
-/** An oops alone kills a task and leaves the machine alive: then nobody would hear of it. */
-const PANIC_ON_OOPS = ["sh", "-c", "echo 1 > /proc/sys/kernel/panic_on_oops"];
+/** Where a running kernel is told (its admin-guide/sysctl/kernel and vm). */
+const SWITCHES: Readonly<Record<PanicCause, string>> = {
+  oops: "kernel/panic_on_oops",
+  warn: "kernel/panic_on_warn",
+  soft_lockup: "kernel/softlockup_panic",
+  hung_task: "kernel/hung_task_panic",
+  rcu_stall: "kernel/panic_on_rcu_stall",
+  oom: "vm/panic_on_oom",
+};
+/** Prints what could not be switched on. */
+const SWITCH_ON = 'for name; do { echo 1 > "/proc/sys/$name"; } 2>/dev/null || echo "$name"; done';
 
-/** Makes a Linux guest stop at its first oops. Gives a sentence about what went wrong, if anything did. */
-export async function letGuestTell(channel: GuestChannel, signal: AbortSignal): Promise<string | undefined> {
-  if (channel.family !== "posix") return undefined;
-  const ignore = () => Promise.resolve();
+/** A guest that lives answers within moments. */
+const SILENCE_MS = 3_000;
+/** From the interrupt to the panic it takes a guest moments, under emulation seconds. */
+const PANIC_LIMIT_MS = 10_000;
+const LOOK_MS = 100;
+
+/**
+ * Makes a Linux guest stop at what it would survive or only report: an oops alone kills a task and leaves the machine
+ * alive, so that nobody would hear of it. Gives a sentence about what went wrong, if anything did.
+ */
+export async function letGuestTell(
+  channel: GuestChannel,
+  causes: readonly PanicCause[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (channel.family !== "posix" || causes.length === 0) return undefined;
+  const refused: Uint8Array[] = [];
+  const names = causes.map((cause) => SWITCHES[cause]);
   const { exit_code } = await channel.exec(
-    { argv: PANIC_ON_OOPS },
-    { stdout: ignore, stderr: ignore },
+    { argv: ["sh", "-c", SWITCH_ON, "sh", ...names] },
+    {
+      stdout: (bytes) => Promise.resolve(void refused.push(bytes)),
+      stderr: () => Promise.resolve(),
+    },
     signal,
   );
-  return exit_code === 0
-    ? undefined
-    : "The guest does not let itself be told to panic at an oops: one that it survives goes unseen";
+  const text = await new Blob(refused.map((bytes) => new Uint8Array(bytes))).text();
+  const left = exit_code === 0 ? text.split("\n").filter((name) => name !== "") : names;
+  if (left.length === 0) return undefined;
+  return `The guest does not let itself be told to panic by ${left.join(", ")}: what it survives goes unseen`;
 }
 
 /** Whether a failure is the crash of a guest. */
 export function isCrash(error: unknown): error is HvError {
   return error instanceof HvError && error.code === "hv.guest_crashed";
+}
+
+/** Whether a failure is a time limit that has passed. */
+export function isTimeout(error: unknown): error is HvError {
+  return error instanceof HvError && error.code === "hv.timeout";
+}
+
+/**
+ * Finds out whether a guest that was waited for in vain hangs, and interrupts one that does, so that its kernel panics and
+ * leaves its memory. Answers whether the guest has crashed; one that answers is left alone.
+ */
+export async function wakeHungGuest(
+  { host, driver }: { host: Host; driver: Driver },
+  vm: Vm,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { state } = await driver.vms.get(vm.id, signal);
+  if (state !== "running" || driver.nmi === undefined) return state === "crashed";
+  if (await answers(driver, vm, signal)) return false;
+  await driver.nmi.inject(vm.id, { signal, progress: () => {} });
+  const end = host.clock.monotonic() + PANIC_LIMIT_MS;
+  while (host.clock.monotonic() < end) {
+    if ((await driver.vms.get(vm.id, signal)).state === "crashed") return true;
+    await host.clock.sleep(LOOK_MS, signal);
+  }
+  return false;
+}
+
+async function answers(driver: Driver, vm: Vm, signal: AbortSignal): Promise<boolean> {
+  try {
+    await openChannel(driver, vm).ping(AbortSignal.any([signal, AbortSignal.timeout(SILENCE_MS)]));
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
 }

@@ -63,7 +63,7 @@ export class MachineWriter {
     const known = await journal.newest(id, "started");
     const isNew = start !== undefined && known?.at !== start.at;
     if (isNew) journal.add(startedEvent(this.#record));
-    const last = isNew ? "started" : (await journal.newest(id))?.event;
+    const last = isNew ? startedEvent(this.#record) : await journal.newest(id);
     const missed = last === undefined ? undefined : missedEvent(status, last);
     if (missed !== undefined) this.write({ event: missed, details: { late: true }, at: null });
     return isNew;
@@ -71,15 +71,16 @@ export class MachineWriter {
 
   write(happening: Happening | undefined): void {
     if (happening === undefined) return;
-    const { event, details, at } = happening;
+    const { event, details } = happening;
     if (this.#isKeeping && OF_KEEPING.has(event)) return;
     const { context } = this.#parts;
+    const at = happening.at ?? context.host.clock.now();
     // What a call is doing with the machine right now explains a pause or an end; it must be asked at once.
     const isExplained = EXPLAINED.has(event) && details.late !== true;
     const work = isExplained
       ? noteOnVmLock(context, this.#record.id).catch(() => undefined)
       : Promise.resolve(undefined);
-    const crash = event === "crashed" ? this.#takeCrash(details, at ?? context.host.clock.now()) : undefined;
+    const crash = event === "crashed" ? this.#takeCrash(details, at) : undefined;
     this.done = this.done.then(async () => {
       const during = await work;
       const more = await crash;
@@ -120,10 +121,8 @@ export class MachineWriter {
     }
   }
 
-  #add(event: VmEventKind, details: JsonObject, at: number | null): void {
-    const { context, journal } = this.#parts;
-    const time = new Date(at ?? context.host.clock.now()).toISOString();
-    journal.add({ at: time, vm: this.#record.id, event, details });
+  #add(event: VmEventKind, details: JsonObject, at: number): void {
+    this.#parts.journal.add({ at: new Date(at).toISOString(), vm: this.#record.id, event, details });
   }
 }
 

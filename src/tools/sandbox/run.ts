@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Argv, Cpus, EnvAssignment, MemoryMb, readEnvironment, TtlS } from "../../contract/arguments.ts";
-import { CrashPolicy } from "../../contract/crash_policy.ts";
+import { CrashPolicy, CrashSettings, type PanicCause } from "../../contract/crash_policy.ts";
 import { ExecResult } from "../../contract/guest.ts";
 import { ImageName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
@@ -8,14 +8,17 @@ import { ShareWord } from "../../contract/share.ts";
 import { Vm } from "../../contract/vm.ts";
 import { joinPath } from "../../base/paths.ts";
 import { copyToGuest } from "../../flows/copy_files.ts";
-import { isCrash, letGuestTell } from "../../flows/guest_panic.ts";
+import { isCrash, isTimeout, letGuestTell, wakeHungGuest } from "../../flows/guest_panic.ts";
 import { readCopyPair } from "../../flows/copy_pair.ts";
 import { leavesEvidence, makeSandbox, removeSandbox, tellBroken } from "../../flows/make_sandbox.ts";
 import { openChannel } from "../../flows/open_channel.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
-import { SANDBOX_HELP } from "../machine_help.ts";
+import { CRASH_HELP, SANDBOX_HELP } from "../machine_help.ts";
 import { defineTool } from "../tool.ts";
+
+/** How long a call outlives its time limit to keep what a guest that hangs can tell. */
+const HANG_LIMIT_MS = 120_000;
 
 /** Makes a sandbox, runs one program in it, and removes it again unless `keep` is given. */
 export default defineTool({
@@ -41,10 +44,11 @@ export default defineTool({
     share: z._default(z.array(ShareWord), []),
     fresh_identity: z._default(z.boolean(), false),
     on_crash: z._default(CrashPolicy, "stop"),
+    panic_on: CrashSettings.shape.panic_on,
     output: z.optional(Path),
   },
   positional: ["image"],
-  unlisted: ["initrd", "modules", "share", "fresh_identity", "on_crash", "output"],
+  unlisted: ["initrd", "modules", "share", "fresh_identity", "on_crash", "panic_on", "output"],
   rest: "argv",
   help: {
     ...SANDBOX_HELP,
@@ -54,6 +58,7 @@ export default defineTool({
     copy: "Copy this file into the guest first, written HOST:GUEST",
     keep: "Leave the sandbox running afterwards, until its lease ends",
     on_crash: "When the guest's kernel crashes: only fail, keep its memory and console, or say why as well",
+    panic_on: CRASH_HELP.panic_on,
     output: "Folder for what --on-crash keeps; crashes/<operation> of the state folder when left out",
     bisect: "Exit codes for git bisect run: 0 stays, 125 is hvlab's own failure, all others are 1",
   },
@@ -66,7 +71,10 @@ export default defineTool({
   feature: "sandboxes",
   timed: true,
   runsProgram: true,
-  async handle({ argv, env, cwd, copy, share, keep, on_crash, output, bisect: _, ...wish }, context) {
+  async handle(
+    { argv, env, cwd, copy, share, keep, on_crash, panic_on = [], output, bisect: _, ...wish },
+    context,
+  ) {
     const { driver, config, host, signal, progress } = context;
     const copies = copy.map(readCopyPair);
     const shared = await readShares(driver, host, share);
@@ -83,10 +91,9 @@ export default defineTool({
       const channel = openChannel(driver, vm);
       // Where the provider itself sees the heartbeat, it says nothing of a login yet.
       if (driver.heartbeat !== undefined) await channel.ping(signal);
-      if (on_crash !== "stop") {
-        const silent = await letGuestTell(channel, signal);
-        if (silent !== undefined) context.warn(silent);
-      }
+      const causes: PanicCause[] = [...(on_crash === "stop" ? [] : ["oops" as const]), ...panic_on];
+      const untold = await letGuestTell(channel, causes, signal);
+      if (untold !== undefined) context.warn(untold);
       for (const pair of copies) await copyToGuest(host, channel, { ...pair, overwrite: true }, signal);
       progress({ message: "running" });
       const command = { argv, env: readEnvironment(env), ...(cwd === undefined ? {} : { cwd }) };
@@ -95,10 +102,15 @@ export default defineTool({
       return kept ? { ...result, sandbox: await driver.vms.get(vm.id, signal) } : result;
     } catch (error) {
       kept = keep && leavesEvidence(error);
-      if (on_crash === "stop" || !isCrash(error)) throw tellBroken(error, vm.id, kept);
+      if (on_crash === "stop") throw tellBroken(error, vm.id, kept);
+      // What is kept of a guest that hangs is kept when the time of the call is over.
+      const limited = isTimeout(error) ? { ...context, signal: AbortSignal.timeout(HANG_LIMIT_MS) } : context;
+      const isDead = isCrash(error) || (isTimeout(error) && await wakeHungGuest(limited, vm, limited.signal));
+      if (!isDead) throw tellBroken(error, vm.id, kept);
       const { answerCrash } = await import("../../flows/crash_policy.ts");
       const folder = output ?? joinPath(context.state.crashes, context.op ?? vm.id);
-      const crash = await answerCrash(error, { host, driver, id: vm.id, policy: on_crash, folder }, context);
+      const options = { host, driver, id: vm.id, policy: on_crash, folder, finishes: !keep };
+      const crash = await answerCrash(error, options, limited);
       if (crash.page !== null) await context.sinks?.stderr(new TextEncoder().encode(`${crash.page}\n\n`));
       throw crash.error;
     } finally {

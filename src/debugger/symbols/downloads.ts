@@ -1,6 +1,5 @@
 /** Fetches files of symbol servers into a cache that has the layout of a store. */
 
-import type { Clock } from "../../base/clock.ts";
 import { HvError, toHvError } from "../../base/errors.ts";
 import { type JsonObject, parseJson } from "../../base/json.ts";
 import { folderOf, joinPath } from "../../base/paths.ts";
@@ -9,6 +8,8 @@ import type { Progress } from "../../contract/operation.ts";
 import { type Download, withoutSecrets } from "../../host/downloads.ts";
 import type { Host } from "../../host/host.ts";
 import type { StoreKey } from "./keys.ts";
+import { parsePointer, partsInStore, POINTER_BYTES, POINTER_NAME } from "./pointer_file.ts";
+import { Silence } from "./silence.ts";
 
 /** What fetching needs of the world. */
 export type DownloadHost = Pick<Host, "files" | "locks" | "clock" | "downloads">;
@@ -33,8 +34,6 @@ interface Begun {
   readonly validator: string;
 }
 
-/** A server that says nothing for so long is given up. */
-const SILENCE_MS = 30_000;
 const PROGRESS_BYTES = 1024 * 1024;
 const MOST_REDIRECTIONS = 5;
 
@@ -54,37 +53,103 @@ export class SymbolDownloads {
   }
 
   /**
-   * The path of the file in the cache, once some server has given it, plain or packed; null when none has it. `warn`
-   * hears why a server gave nothing although it was asked. Fails with the signal's reason.
+   * The path of the file in the cache, once some server has given it: plain, packed, or where its `file.ptr` leads;
+   * null when none has it. `warn` hears why a server gave nothing although it was asked. Fails with the signal's
+   * reason.
    */
   async fetch({ name, key }: StoreKey, warn: (text: string) => void): Promise<string | null> {
+    const folder = joinPath(this.#options.cache, name, key);
     for (const server of this.#options.servers) {
-      for (const file of [name, `${name.slice(0, -1)}_`]) {
-        const url = urlOf(server, [name, key, file]);
-        if (this.#absent.has(url) || this.#silent.has(server)) continue;
-        try {
-          const path = joinPath(this.#options.cache, name, key, file);
-          if (await this.#fetchInto(url, path)) {
-            this.#urls.set(path, url);
-            return path;
-          }
-          this.#absent.add(url);
-        } catch (thrown) {
-          this.#options.signal.throwIfAborted();
-          const failure = toHvError(thrown);
-          if (failure.code === "hv.internal") throw failure;
-          this.#silent.add(server);
-          warn(visibleText(failure.message));
+      const address = (file: string) => urlOf(server, [name, key, file]);
+      const found = await this.#attempt(server, warn, async () => {
+        for (const file of [name, `${name.slice(0, -1)}_`]) {
+          const path = joinPath(folder, file);
+          if (await this.#fetchOnce(address(file), path)) return path;
         }
-      }
+        return null;
+      });
+      if (found !== null) return found;
+      const target = await this.#attempt(
+        server,
+        warn,
+        () => this.#followPointer(server, address(POINTER_NAME), warn),
+      );
+      if (target === null) continue;
+      const path = joinPath(folder, name);
+      const led = await this.#attempt(
+        target,
+        warn,
+        async () => await this.#fetchOnce(target, path) ? path : null,
+      );
+      if (led !== null) return led;
     }
     return null;
+  }
+
+  /** A place that fails is not asked again, and `warn` hears why. */
+  async #attempt(
+    place: string,
+    warn: (text: string) => void,
+    work: () => Promise<string | null>,
+  ): Promise<string | null> {
+    if (this.#silent.has(place)) return null;
+    try {
+      return await work();
+    } catch (thrown) {
+      this.#options.signal.throwIfAborted();
+      const failure = toHvError(thrown);
+      if (failure.code === "hv.internal") throw failure;
+      this.#silent.add(place);
+      warn(visibleText(failure.message));
+      return null;
+    }
   }
 
   /** Removes a file that is not what its name says; the server that gave it is not asked for it again. */
   async discard(path: string): Promise<void> {
     this.#absent.add(this.#urls.get(path) ?? "");
     await this.#host.files.remove(path);
+  }
+
+  /** Where a pointer leads; null when there is none, or it leads where nothing can be asked for. */
+  async #followPointer(server: string, url: string, warn: (text: string) => void): Promise<string | null> {
+    if (this.#absent.has(url)) return null;
+    this.#absent.add(url);
+    const named = await this.#readPointer(url);
+    if (named === null) return null;
+    const parts = partsInStore(named);
+    if (parts !== null) return urlOf(server, parts);
+    if (mayLead(url, named)) return named;
+    warn(visibleText(`"${withoutSecrets(url)}" leads to "${withoutSecrets(named)}" and was not followed`));
+    return null;
+  }
+
+  async #readPointer(url: string): Promise<string | null> {
+    using silence = new Silence(this.#host.clock, this.#options.signal, url);
+    using answer = await this.#ask(url, null, silence.signal);
+    if (isAbsent(answer)) return null;
+    if (answer.status !== 200) throw refusal(url, answer);
+    const bytes = new Uint8Array(POINTER_BYTES);
+    let size = 0;
+    for (
+      let piece = await answer.read();
+      piece !== null && size < bytes.length;
+      piece = await answer.read()
+    ) {
+      silence.heard();
+      bytes.set(piece.subarray(0, bytes.length - size), size);
+      size = Math.min(bytes.length, size + piece.length);
+    }
+    return parsePointer(bytes.subarray(0, size));
+  }
+
+  /** False when the server has no such file: then it is not asked for it again. */
+  async #fetchOnce(url: string, path: string): Promise<boolean> {
+    if (this.#absent.has(url)) return false;
+    const given = await this.#fetchInto(url, path);
+    if (given) this.#urls.set(path, url);
+    else this.#absent.add(url);
+    return given;
   }
 
   /** False when the server has no such file. */
@@ -97,7 +162,7 @@ export class SymbolDownloads {
     const begun = await this.#readBegun(part, url);
     using silence = new Silence(this.#host.clock, this.#options.signal, url);
     using answer = await this.#ask(url, begun, silence.signal);
-    if (answer.status === 404 || answer.status === 410) {
+    if (isAbsent(answer)) {
       await this.#forget(path);
       return false;
     }
@@ -106,9 +171,7 @@ export class SymbolDownloads {
       await this.#forget(path);
       throw serverFailure(url, "what was begun is no part of the file any more", { status: 416 });
     }
-    if (answer.status !== 200 && answer.status !== 206) {
-      throw serverFailure(url, `the server answers ${answer.status}`, { status: answer.status });
-    }
+    if (answer.status !== 200 && answer.status !== 206) throw refusal(url, answer);
     const goesOn = answer.status === 206 && begun !== null && answer.start === begun.size;
     if (answer.status === 206 && !goesOn) {
       throw serverFailure(url, "the server sends another part than was asked for", { start: answer.start });
@@ -134,7 +197,7 @@ export class SymbolDownloads {
       if (answer.status < 300 || answer.status >= 400 || answer.location === undefined) return answer;
       const { location } = answer;
       answer[Symbol.dispose]();
-      if (!/^https?:/i.test(location) || (/^https:/i.test(address) && !/^https:/i.test(location))) {
+      if (!mayLead(address, location)) {
         throw serverFailure(url, `it leads to "${withoutSecrets(location)}"`, {});
       }
       address = location;
@@ -195,43 +258,17 @@ export class SymbolDownloads {
   }
 }
 
-/** Ends a request whose server has been silent for too long. */
-class Silence implements Disposable {
-  readonly signal: AbortSignal;
-  readonly #clock: Clock;
-  readonly #url: string;
-  readonly #end = new AbortController();
-  #timer = new AbortController();
+/** Whether an address may send on to another: to web servers only, and never from https to plain http. */
+function mayLead(from: string, to: string): boolean {
+  return /^https:/i.test(to) || (/^http:/i.test(to) && !/^https:/i.test(from));
+}
 
-  constructor(clock: Clock, outer: AbortSignal, url: string) {
-    this.#clock = clock;
-    this.#url = url;
-    this.signal = AbortSignal.any([outer, this.#end.signal]);
-    this.heard();
-  }
+function isAbsent({ status }: Download): boolean {
+  return status === 404 || status === 410;
+}
 
-  heard(): void {
-    this.#timer.abort();
-    this.#timer = new AbortController();
-    this.#clock.sleep(SILENCE_MS, this.#timer.signal).then(
-      () =>
-        this.#end.abort(
-          new HvError(
-            "hv.unavailable",
-            `Cannot fetch "${this.#url}": the server has been silent for too long`,
-            {
-              hint: "Try again: what came is kept",
-              context: { url: this.#url },
-            },
-          ),
-        ),
-      () => {},
-    );
-  }
-
-  [Symbol.dispose](): void {
-    this.#timer.abort();
-  }
+function refusal(url: string, { status }: Download): HvError {
+  return serverFailure(url, `the server answers ${status}`, { status });
 }
 
 function urlOf(server: string, parts: readonly string[]): string {

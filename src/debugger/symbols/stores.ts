@@ -9,6 +9,7 @@ import { openInflater } from "../../host/inflate.ts";
 import { unpackCabinet } from "./cabinet.ts";
 import type { SymbolDownloads } from "./downloads.ts";
 import type { StoreKey } from "./keys.ts";
+import { parsePointer, POINTER_BYTES, POINTER_NAME } from "./pointer_file.ts";
 import type { SymbolPath } from "./symbol_path.ts";
 
 /** What looking up symbols needs of the host. */
@@ -20,8 +21,6 @@ export interface StoreWarning {
   readonly message: string;
 }
 
-const POINTER = "file.ptr";
-const POINTER_BYTES = 4096;
 const INDEX = "index2.txt";
 
 /** Stores that are searched in order. Files stay open until it is disposed of. */
@@ -120,7 +119,7 @@ export class SymbolStores implements Disposable {
           const path = await this.#entry(keyed, file);
           if (path !== null) places.push(path);
         }
-        const pointer = await this.#entry(keyed, POINTER);
+        const pointer = await this.#entry(keyed, POINTER_NAME);
         const target = pointer === null ? null : await this.#followPointer(pointer, root);
         if (target !== null) places.push(target);
       }
@@ -166,10 +165,8 @@ export class SymbolStores implements Disposable {
   /** Where a pointer leads, when that is inside the stores; a note instead of a path leads nowhere. */
   async #followPointer(path: string, root: string): Promise<string | null> {
     using file = this.#files.open(path);
-    const text = new TextDecoder().decode(file.read(0, POINTER_BYTES)).trim();
-    if (text.startsWith("MSG:")) return null;
-    const named = text.replace(/^PATH:/, "").trim();
-    if (named === "") return null;
+    const named = parsePointer(file.read(0, POINTER_BYTES));
+    if (named === null) return null;
     this.#realRoots ??= Promise.all(this.#roots.map((each) => this.#files.realPath(each).catch(() => each)));
     const real = await this.#realRoots;
     const target = resolvePath(real[this.#roots.indexOf(root)] ?? root, named);

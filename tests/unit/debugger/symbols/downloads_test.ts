@@ -16,6 +16,8 @@ const WANTED = { name: "evil é.pdb", key: "CFA6BD75D94C334B4C4C44205044422E1" }
 const GOOD = new TextEncoder().encode(`good ${"x".repeat(200_000)}`);
 const PATH = `/${encodeURIComponent(WANTED.name)}/${WANTED.key}/${encodeURIComponent(WANTED.name)}`;
 
+const POINTER = PATH.replace(/[^/]*$/, "file.ptr");
+
 interface Served {
   bytes: Uint8Array<ArrayBuffer>;
   tag?: string;
@@ -143,6 +145,7 @@ Deno.test("a packed file is found after the plain one is not, and the next serve
     assert.deepEqual(server.asked, [
       `/empty${PATH}`,
       `/empty${PATH.replace(/b$/, "_")}`,
+      `/empty${POINTER}`,
       PATH,
       PATH.replace(/b$/, "_"),
     ]);
@@ -201,6 +204,47 @@ Deno.test("redirections are followed, also to nowhere; a server that is not ther
     const { url } = gone;
     await gone[Symbol.asyncDispose]();
     assert.deepEqual(await find({ servers: [url] }), { path: null, warnings: ["symbols_download"] });
+  });
+});
+
+function pointer(text: string): Served {
+  return { bytes: new TextEncoder().encode(text) };
+}
+
+Deno.test("a pointer is followed inside its store and to other servers, and the file is kept under its name", async () => {
+  await withLab(async ({ server, cache, find }) => {
+    server.files.set(POINTER, pointer("PATH:blobs\\evil é.bin\r\n"));
+    server.files.set("/blobs/evil%20%C3%A9.bin", { bytes: GOOD });
+    const { path, warnings } = await find();
+    assert.deepEqual([path, warnings], [`${cache}/${WANTED.name}/${WANTED.key}/${WANTED.name}`, []]);
+    assert.deepEqual(names(`${cache}/${WANTED.name}/${WANTED.key}`), [WANTED.name], "without the pointer");
+  });
+  await withLab(async ({ server, find }) => {
+    await using other = new Server();
+    other.files.set("/elsewhere", { bytes: GOOD });
+    server.files.set(POINTER, pointer(`${other.url}elsewhere`));
+    assert.notEqual((await find()).path, null);
+    assert.deepEqual(other.asked, ["/elsewhere"]);
+  });
+});
+
+Deno.test("a pointer out of its store, to a forbidden server, or to the wrong file gives a warning and no file", async () => {
+  const warned = { path: null, warnings: ["symbols_download"] };
+  await withLab(async ({ server, find }) => {
+    for (
+      const place of ["\\\\host\\share\\a.pdb", "D:\\a.pdb", "/etc/passwd", "..\\..\\a.pdb", "file:///a.pdb"]
+    ) {
+      server.files.set(POINTER, pointer(`PATH:${place}`));
+      assert.deepEqual(await find(), warned, place);
+    }
+    server.files.set(POINTER, pointer("http://forbidden.example/a.pdb"));
+    assert.deepEqual(await find(), warned);
+    server.files.set(POINTER, pointer("MSG: not kept any more"));
+    assert.deepEqual(await find(), { path: null, warnings: [] });
+    server.files.set(POINTER, pointer("blob"));
+    assert.deepEqual(await find(), { path: null, warnings: [] }, "there is nothing where it leads");
+    server.files.set("/blob", { bytes: new TextEncoder().encode("another file") });
+    assert.deepEqual(await find(), { path: null, warnings: ["symbols_mismatch"] });
   });
 });
 

@@ -147,19 +147,21 @@ Deno.test({
 });
 
 Deno.test("other forms are refused with their name", () => {
-  const refused = (text: string) => {
+  const refused = (text: string, reason: string, named: RegExp) => {
     const bytes = new Uint8Array(1024);
     bytes.set(new TextEncoder().encode(text));
     assert.throws(
       () => new PdbFile(new MemorySource(bytes)),
-      (thrown) => thrown instanceof HvError && thrown.code === "hv.bad_dump",
+      (thrown) =>
+        thrown instanceof HvError && thrown.code === "hv.bad_dump" && thrown.context["reason"] === reason &&
+        named.test(thrown.message),
       text,
     );
   };
-  refused("Microsoft MSFZ Container\r\n\x1AALD\0\0");
-  refused("Microsoft C/C++ program database 2.00\r\n\x1AJG\0\0");
-  refused("MZ");
-  refused("");
+  refused("Microsoft MSFZ Container\r\n\x1AALD\0\0", "unsupported_kind", /MSFZ/);
+  refused("Microsoft C/C++ program database 2.00\r\n\x1AJG\0\0", "unsupported_kind", /before version 7/);
+  refused("MZ", "header_damaged", /it is none/);
+  refused("", "header_damaged", /it is none/);
 });
 
 Deno.test({

@@ -29,6 +29,15 @@ export const ACCESS_HELP = {
 /** A way that was not taken, and why. */
 export const UnusedChannel = z.object({ channel: z.string(), reason: z.string() });
 
+/** How cloud-init came out at this boot. */
+export const CloudInitOutcome = z.object({
+  /** `absent` is a guest without it, `disabled` one in which it was switched off. */
+  state: z.enum(["running", "done", "failed", "absent", "disabled"]),
+  errors: z.optional(z.array(z.string())),
+  warnings: z.optional(z.array(z.string())),
+});
+export type CloudInitOutcome = z.infer<typeof CloudInitOutcome>;
+
 /** What a login that succeeded showed. */
 export const LoginSeen = z.object({
   channel: z.string(),

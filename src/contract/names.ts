@@ -45,3 +45,12 @@ export const ImageName = z.string().check(
     "an image name has 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit",
   ),
 );
+
+/** The name of a host in a network: letters, digits and dashes, parts apart by dots. */
+export const HostName = z.string().check(
+  z.maxLength(253),
+  z.regex(
+    /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/,
+    "a host's name has letters, digits and dashes, at most 63 between two dots",
+  ),
+);

@@ -68,6 +68,8 @@ export const Vm = z.object({
   shares: z.optional(z.array(Share)),
   /** Whether it has a TPM. */
   tpm: z.optional(z.boolean()),
+  /** Whether it was made with a seed for cloud-init in its guest. */
+  cloud_init: z.optional(z.boolean()),
   /** What is kept of its crashes; `stop` when left out. */
   on_crash: CrashSettings.shape.on_crash,
   /** What its kernel is told to panic at. */

@@ -11,6 +11,7 @@ import type { GuestChannel } from "../guest/channel.ts";
 import type { ImageStoreAbilities } from "./image_store_abilities.ts";
 import type { GuestLogin } from "../guest/login.ts";
 import type { CallScope } from "./call_scope.ts";
+import type { CloudInitSpec } from "./cloud_init.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
 import type { MemoryDumpAbilities } from "./memory_dump_abilities.ts";
 import type { CrashAbilities } from "./crash_abilities.ts";
@@ -53,6 +54,7 @@ export type Feature =
   | "adoption"
   | "shares"
   | "tpm"
+  | "cloud_init"
   | "events"
   | "disks"
   | "dumps"
@@ -112,6 +114,8 @@ export interface VmSpec {
   kernel?: KernelSpec;
   /** Feature `shares`: folders of this host that its guest sees. Paths are full and without links. */
   shares?: Share[];
+  /** Feature `cloud_init`: what its guest is told at its first boot. */
+  cloud_init?: CloudInitSpec;
   /** Feature `tpm`: whether it has a TPM 2.0 of its own. */
   tpm?: boolean;
   /** Feature `crash_policies`: what becomes of its crashes. */

@@ -1,6 +1,8 @@
 /** Waiting for a level of readiness, a login included, as the tools that start and watch VMs do. */
 
+import type { CloudInitOutcome } from "../contract/guest_access.ts";
 import type { ReadinessLevel, Vm } from "../contract/vm.ts";
+import { awaitFirstBoot } from "./first_boot.ts";
 import { type LoginProof, lookAtBoot, type ProofWish, proveLogin } from "./prove_login.ts";
 import type { GuestScope } from "./use_guest.ts";
 import { type WaitOptions, waitUntil } from "./wait_until.ts";
@@ -12,6 +14,8 @@ export type ReadyScope = Omit<GuestScope, "vm"> & Omit<WaitOptions, "clock" | "l
 export interface Ready {
   vm: Vm;
   login?: LoginProof;
+  /** How cloud-init came out, in a guest that was made with a seed for it. */
+  cloud_init?: CloudInitOutcome;
 }
 
 /** Waits as `waitUntil` does. For the level `login` the guest must let us in, in another boot than `notBoot`. */
@@ -31,7 +35,10 @@ export async function waitReady(
       login = await proveLogin(scope, seen, wish, limited);
     },
   });
-  return { vm, ...(login === undefined ? {} : { login }) };
+  if (login === undefined) return { vm };
+  if (vm.cloud_init !== true) return { vm, login };
+  progress({ message: "waiting for cloud-init in the guest" });
+  return { vm, login, cloud_init: await awaitFirstBoot(scope, vm, wish, signal) };
 }
 
 /** Levels that the guest itself proves, so that its last boot could be taken for the next one. */

@@ -59,6 +59,8 @@ export interface MachinePlan {
   boot: Boot;
   /** Its drive, and the disc in it. */
   dvd?: { disc?: string };
+  /** The disk that cloud-init in its guest reads. */
+  seed?: string;
   /** The unix socket on which its second serial port listens. */
   serialSocket?: string;
   /** UEFI in place of the BIOS. */
@@ -87,6 +89,8 @@ export const VARIABLES_NODE = "uefi-variables";
 const CODE_NODE = "uefi-code";
 /** The block node of the disc in a VM's drive. */
 export const DISC_NODE = "disc-0";
+/** The block node of a VM's seed for cloud-init. */
+const SEED_NODE = "seed-0";
 /** The name of a VM's drive. */
 export const DRIVE = "disc-drive-0";
 /** The name of a machine's memory. */
@@ -133,6 +137,7 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...(plan.nics ?? [{ number: 0, link: { kind: "user" } }]).flatMap(nicArguments),
     ...boot(plan.boot),
     ...(plan.dvd === undefined ? [] : drive(plan.dvd.disc)),
+    ...(plan.seed === undefined ? [] : seedDisk(plan.seed)),
     ...(plan.shares ?? []).flatMap(share),
     ...(plan.tpm === undefined ? [] : tpm(plan.tpm)),
     ...(plan.disks ?? []).flatMap(attachedDisk),
@@ -273,6 +278,15 @@ function drive(path: string | undefined): string[] {
 /** The block node of a disc: read as it is, whatever its name looks like. */
 export function discNode(path: string): JsonObject {
   return { "driver": "raw", "node-name": DISC_NODE, "read-only": true, "file": fileNode(path, true) };
+}
+
+/** A disk like any other to the guest, which needs no driver for discs then. */
+function seedDisk(path: string): string[] {
+  const node = { "driver": "raw", "node-name": SEED_NODE, "read-only": true, "file": fileNode(path, true) };
+  return [
+    ...["-blockdev", JSON.stringify(node)],
+    ...device(`virtio-blk-pci,id=seed-disk,drive=${SEED_NODE}`),
+  ];
 }
 
 /** Each gets a port of its own, so that it can be taken out while the machine runs. */

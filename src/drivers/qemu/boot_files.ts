@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { Boot, Drive, MachinePlan } from "./argv.ts";
+import { SEED_FILE } from "./cloud_init/seed.ts";
 import type { QemuContext } from "./context.ts";
 import { panicWords } from "./crashes/panic_words.ts";
 import { uefiFiles } from "./firmware.ts";
@@ -66,11 +67,12 @@ async function bootsDisk(
 export async function partsOf(
   context: QemuContext,
   record: VmRecord,
-): Promise<Pick<MachinePlan, "dvd" | "uefi" | "nics" | "serialSocket">> {
+): Promise<Pick<MachinePlan, "dvd" | "seed" | "uefi" | "nics" | "serialSocket">> {
   const { id, iso, firmware, serial_socket } = record;
   refuseUnnamedTaps(context, record);
   return {
     ...(hasDrive(record) ? { dvd: iso === undefined ? {} : { disc: iso } } : {}),
+    ...(record.cloud_init ? { seed: joinPath(context.state.vm(id), SEED_FILE) } : {}),
     ...(serial_socket === undefined ? {} : { serialSocket: serial_socket }),
     ...(firmware === undefined || firmware === "bios"
       ? {}

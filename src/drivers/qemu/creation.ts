@@ -8,6 +8,7 @@ import type { Image } from "../../contract/image.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { VmSpec } from "../driver.ts";
 import { runQemuImg } from "./checkpoints/files.ts";
+import { writeSeed } from "./cloud_init/seed.ts";
 import type { QemuContext } from "./context.ts";
 import { recordedCrashes } from "./crashes/abilities.ts";
 import { baseOf } from "./disks/at_start.ts";
@@ -70,6 +71,10 @@ export async function makeVm(
       await findTpmProgram(context);
       await host.files.makeFolder(joinPath(folder, TPM_FOLDER));
     }
+    if (spec.cloud_init !== undefined) {
+      const facts = { id, name: spec.name, network: spec.network ?? true };
+      await writeSeed(host.files, folder, spec.cloud_init, facts);
+    }
     const ownFiles = spec.kernel !== undefined || (spec.full_copy && image?.kind === "kernel");
     const boot = ownFiles
       ? await makeKernelFiles(context, spec.kernel ?? {}, image, folder, scope.signal)
@@ -90,6 +95,7 @@ export async function makeVm(
       ...(nics === undefined ? {} : { nics }),
       ...(spec.shares === undefined ? {} : { shares: spec.shares }),
       ...(spec.tpm ? { tpm: true } : {}),
+      ...(spec.cloud_init === undefined ? {} : { cloud_init: true }),
       ...recordedCrashes(spec.crashes ?? {}),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(template === undefined ? {} : { template: templateOf(template) }),

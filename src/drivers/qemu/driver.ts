@@ -188,6 +188,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       "adoption",
       "shares",
       "tpm",
+      "cloud_init",
       "disks",
       "forwards",
       "devices",

@@ -144,6 +144,7 @@ export function asVm(seenRecord: VmRecord, seen: Observation): Vm {
     ...(firmware === undefined ? {} : { firmware }),
     ...(record.shares === undefined ? {} : { shares: record.shares }),
     ...(record.tpm ? { tpm: true } : {}),
+    ...(record.cloud_init ? { cloud_init: true } : {}),
     ...(record.on_crash === undefined ? {} : { on_crash: record.on_crash }),
     ...(record.panic_on === undefined ? {} : { panic_on: record.panic_on }),
     ...(record.adopted === undefined ? {} : { adopted: true }),

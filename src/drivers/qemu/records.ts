@@ -93,6 +93,8 @@ const VmRecord = z.looseObject({
   shares: z.optional(z.array(Share)),
   /** `true` on a VM with a TPM, whose state is in its folder. */
   tpm: z.optional(z.boolean()),
+  /** `true` on a VM whose folder holds a seed for cloud-init. */
+  cloud_init: z.optional(z.boolean()),
   /** What is kept of its crashes; nothing when absent. */
   on_crash: z.optional(z.enum(["collect", "triage"])),
   /** What its kernel is told to panic at, beside what its policy wants. */

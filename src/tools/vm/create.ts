@@ -1,10 +1,11 @@
 import * as z from "zod/mini";
 import { Cpus, DiskSizeMb, MemoryMb } from "../../contract/arguments.ts";
 import { CrashSettings } from "../../contract/crash_policy.ts";
-import { ImageName, VmName } from "../../contract/names.ts";
+import { HostName, ImageName, VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { ShareWord } from "../../contract/share.ts";
 import { Firmware, Vm } from "../../contract/vm.ts";
+import { readCloudInit } from "../../flows/cloud_init_wish.ts";
 import { readKernelWish } from "../../flows/kernel_wish.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { needFeature, readCrashWish, readHardwareWish } from "../../flows/machine_wish.ts";
@@ -38,6 +39,9 @@ export default defineTool({
     modules: z.optional(Path),
     share: z._default(z.array(ShareWord), []),
     tpm: z._default(z.boolean(), false),
+    user_data: z.optional(Path),
+    ssh_key: z._default(z.array(Path), []),
+    host_name: z.optional(HostName),
     ...CrashSettings.shape,
   },
   positional: ["name"],
@@ -53,6 +57,9 @@ export default defineTool({
     "modules",
     "share",
     "tpm",
+    "user_data",
+    "ssh_key",
+    "host_name",
     "on_crash",
     "panic_on",
   ],
@@ -69,6 +76,9 @@ export default defineTool({
     generation: "Generation of Hyper-V's virtual hardware: 1 boots by BIOS, 2 by UEFI",
     network: "Give it a network card",
     tpm: "Give it a TPM 2.0",
+    user_data: "File for cloud-init in the guest",
+    ssh_key: "Public key that lets its owner in, by cloud-init",
+    host_name: "Name of the guest, by cloud-init; the VM's when left out",
     ...SIZE_HELP,
     ...KERNEL_HELP,
     ...SHARE_HELP,
@@ -90,6 +100,9 @@ export default defineTool({
       modules,
       share,
       tpm,
+      user_data,
+      ssh_key,
+      host_name,
       on_crash,
       panic_on,
       name,
@@ -103,6 +116,8 @@ export default defineTool({
     const { image, full_copy, disk_size_mb, iso, disk, parent_disk, switch: network_switch } = given;
     if (disk !== undefined || parent_disk !== undefined) needFeature(driver, "vms.disks", "--disk-size");
     if (network_switch !== undefined) needFeature(driver, "vms.switches", "--network");
+    const cloudInit = await readCloudInit(host, { user_data, ssh_key, host_name });
+    if (cloudInit !== undefined) needFeature(driver, "cloud_init", "a VM without a seed");
     if (tpm) needFeature(driver, "tpm", "a VM without one");
     const crashes = readCrashWish(driver, { on_crash, panic_on });
     const spec = {
@@ -120,6 +135,7 @@ export default defineTool({
       ...readKernelWish({ kernel, initrd, append, modules }),
       ...await readShares(driver, host, share),
       ...(tpm ? { tpm } : {}),
+      ...(cloudInit === undefined ? {} : { cloud_init: cloudInit }),
       ...(crashes === undefined ? {} : { crashes }),
     };
     return await driver.vms.get(await driver.vms.create(spec, context), signal);

@@ -1,5 +1,11 @@
 import * as z from "zod/mini";
-import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS, LoginSeen } from "../../contract/guest_access.ts";
+import {
+  ACCESS_FIELDS,
+  ACCESS_HELP,
+  CloudInitOutcome,
+  GUEST_ACCESS,
+  LoginSeen,
+} from "../../contract/guest_access.ts";
 import { KeptCrash } from "../../contract/crash_policy.ts";
 import { VmRef } from "../../contract/names.ts";
 import { ReadinessLevel, Vm } from "../../contract/vm.ts";
@@ -22,6 +28,7 @@ export default defineTool({
     reached: z.boolean(),
     vm: Vm,
     login: z.optional(LoginSeen),
+    cloud_init: z.optional(CloudInitOutcome),
     crash: z.optional(KeptCrash),
   }),
   uses: ["driver", "vm"],
@@ -37,11 +44,12 @@ export default defineTool({
       ready = await waitReady({ ...context, signal: limited }, vm.id, until, wish);
       if (until === "crash") crash = await awaitKeptCrash({ ...context, signal: limited }, ready.vm);
     });
-    const login = ready?.login;
+    const { login, cloud_init } = ready ?? {};
     return {
       reached,
       vm: await driver.vms.get(vm.id, signal),
       ...(login === undefined ? {} : { login }),
+      ...(cloud_init === undefined ? {} : { cloud_init }),
       ...(crash === undefined ? {} : { crash }),
     };
   },

@@ -6,6 +6,10 @@ import * as z from "zod/mini";
 export const Presence = z.enum(["on", "off"]);
 export type Presence = z.infer<typeof Presence>;
 
+/** What happens when a guest stops feeding its watchdog: `off` cuts the power, `nmi` lets its kernel crash. */
+export const WatchdogAction = z.enum(["reset", "pause", "off", "nmi"]);
+export type WatchdogAction = z.infer<typeof WatchdogAction>;
+
 /** What a device is for. */
 export const DeviceKind = z.enum([
   "disk",
@@ -13,6 +17,7 @@ export const DeviceKind = z.enum([
   "nic",
   "serial",
   "tpm",
+  "watchdog",
   "gpu",
   "generation_id",
   "crash_notifier",
@@ -31,6 +36,8 @@ export const Device = z.object({
   holds: z.optional(z.nullable(z.string())),
   /** What it holds from the VM's next start on, where that is something else. */
   holds_at_next_start: z.optional(z.nullable(z.string())),
+  /** What a watchdog does, where hvlab gave it to the VM. */
+  action: z.optional(WatchdogAction),
   /** Whether the VM's machine has it now. */
   now: z.boolean(),
   /** Whether the VM has it from its next start on. */

@@ -4,7 +4,8 @@
  */
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../base/json.ts";
-import type { VmEventKind } from "../../contract/vm.ts";
+import type { VmEvent, VmEventKind } from "../../contract/vm.ts";
+import { readWatchdogAction } from "./devices/watchdog.ts";
 import type { QmpEvent } from "./qmp.ts";
 
 /** Something that happened, with the time where QEMU said one. */
@@ -41,6 +42,7 @@ const HALTED: ReadonlySet<string> = new Set([
 export class EventTranslator {
   #halted: boolean;
   #isOver = false;
+  #isPowerCut = false;
   #lastReset = -Infinity;
   #reboots: number[] = [];
   #lastDiskError = -Infinity;
@@ -79,7 +81,7 @@ export class EventTranslator {
       case "POWERDOWN":
         return of("button");
       case "WATCHDOG":
-        return of("watchdog", pick(data, ["action"]));
+        return of("watchdog", this.#noteWatchdog(readWatchdogAction(data.action)));
       case "SUSPEND":
       case "SUSPEND_DISK":
         return of("suspended", name === "SUSPEND" ? {} : { to: "disk" });
@@ -99,6 +101,7 @@ export class EventTranslator {
   end(): Happening | undefined {
     if (this.#isOver) return undefined;
     this.#isOver = true;
+    if (this.#isPowerCut) return { event: "stopped", details: { reason: "watchdog" }, at: null };
     return { event: "died", details: {}, at: null };
   }
 
@@ -107,6 +110,13 @@ export class EventTranslator {
     const ran = !this.#halted;
     this.#halted = true;
     return ran;
+  }
+
+  /** The stop of a watchdog that pauses is part of it; one that cuts the power ends QEMU without a further word. */
+  #noteWatchdog(action: JsonValue): JsonObject {
+    if (action === "pause") this.#halt();
+    this.#isPowerCut = action === "off";
+    return { action };
   }
 
   #isNewReset(at: number | null): boolean {
@@ -136,9 +146,13 @@ export class EventTranslator {
  * What a run state that was found says about the time before it, when the last that is known is this event; `undefined`
  * when they agree.
  */
-export function missedEvent(status: string, last: VmEventKind): VmEventKind | undefined {
+export function missedEvent(
+  status: string,
+  last: Pick<VmEvent, "event" | "details">,
+): VmEventKind | undefined {
   const found = stateEvent(status);
-  const known = STATE_AFTER[last];
+  const { action = "pause" } = last.details;
+  const known = last.event === "watchdog" && action !== "pause" ? "started" : STATE_AFTER[last.event];
   if (found === undefined || found === known) return undefined;
   return found === "started" ? "resumed" : found;
 }

@@ -46,9 +46,11 @@ async function awaitKeeper(
   const end = host.clock.monotonic() + BEHIND_MS;
   while (host.clock.monotonic() < end && (await seeKeeper(host, context.state)).alive) {
     const { alive, status } = await observe(context, record, signal);
-    const last = (await events?.list({ vm, limit: 1 }))?.at(-1)?.event;
+    const last = (await events?.list({ vm, limit: 1 }))?.at(-1);
     if (last === undefined) return;
-    const isBehind = alive ? status !== undefined && missedEvent(status, last) !== undefined : !isEnd(last);
+    const isBehind = alive
+      ? status !== undefined && missedEvent(status, last) !== undefined
+      : !isEnd(last.event);
     if (!isBehind) return;
     await host.clock.sleep(LOOK_AGAIN_MS, signal);
   }

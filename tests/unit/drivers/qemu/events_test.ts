@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { VmEventKind } from "../../../../src/contract/vm.ts";
+import { type VmEvent, VmEventKind } from "../../../../src/contract/vm.ts";
 import { EventTranslator, isEnd, missedEvent } from "../../../../src/drivers/qemu/events.ts";
 import type { QmpEvent } from "../../../../src/drivers/qemu/qmp.ts";
 
@@ -117,16 +117,46 @@ Deno.test("other events are told plainly, and those of devices not at all", () =
   );
 });
 
+Deno.test("a watchdog says what it does in our words, and what that brings is part of it", () => {
+  const ran = (action: string): QmpEvent => said("WATCHDOG", { action });
+  const told = ["reset", "pause", "poweroff", "inject-nmi", "debug"].map((action) =>
+    new EventTranslator("running").translate(ran(action))?.details
+  );
+  assert.deepEqual(told.map((details) => details?.action), ["reset", "pause", "off", "nmi", "debug"]);
+  assert.deepEqual(lived("running", ran("pause"), said("STOP"), said("RESUME"), said("STOP")), [
+    ...["watchdog", undefined, "resumed", "paused"],
+  ]);
+  assert.deepEqual(lived("running", ran("inject-nmi"), said("STOP")), ["watchdog", "paused"]);
+});
+
+Deno.test("a watchdog that cuts the power ends QEMU without a word, which is no death; others do not explain one", () => {
+  const off = new EventTranslator("running");
+  off.translate(said("WATCHDOG", { action: "poweroff" }));
+  assert.deepEqual(off.end(), { event: "stopped", details: { reason: "watchdog" }, at: null });
+  assert.equal(off.end(), undefined);
+  const reset = new EventTranslator("running");
+  reset.translate(said("WATCHDOG", { action: "reset" }));
+  assert.equal(reset.end()?.event, "died");
+});
+
 Deno.test("a state that does not follow from the last known event tells what was missed", () => {
-  assert.equal(missedEvent("running", "started"), undefined);
-  assert.equal(missedEvent("running", "resumed"), undefined);
-  assert.equal(missedEvent("running", "paused"), "resumed");
-  assert.equal(missedEvent("running", "crashed"), "resumed");
-  assert.equal(missedEvent("paused", "started"), "paused");
-  assert.equal(missedEvent("paused", "paused"), undefined);
-  assert.equal(missedEvent("guest-panicked", "started"), "crashed");
-  assert.equal(missedEvent("io-error", "resumed"), "io_error");
-  assert.equal(missedEvent("inmigrate", "started"), undefined);
+  const missed = (status: string, event: VmEvent["event"], details: VmEvent["details"] = {}): unknown =>
+    missedEvent(status, { event, details });
+  assert.equal(missed("running", "started"), undefined);
+  assert.equal(missed("running", "resumed"), undefined);
+  assert.equal(missed("running", "paused"), "resumed");
+  assert.equal(missed("running", "crashed"), "resumed");
+  assert.equal(missed("paused", "started"), "paused");
+  assert.equal(missed("paused", "paused"), undefined);
+  assert.equal(missed("guest-panicked", "started"), "crashed");
+  assert.equal(missed("io-error", "resumed"), "io_error");
+  assert.equal(missed("inmigrate", "started"), undefined);
+  assert.equal(missed("watchdog", "started"), "watchdog");
+  assert.equal(missed("watchdog", "watchdog", { action: "pause" }), undefined);
+  assert.equal(missed("running", "watchdog", { action: "pause" }), "resumed");
+  assert.equal(missed("running", "watchdog", { late: true }), "resumed");
+  assert.equal(missed("running", "watchdog", { action: "nmi" }), undefined);
+  assert.equal(missed("paused", "watchdog", { action: "reset" }), "paused");
 });
 
 Deno.test("exactly the events after which nothing runs are ends", () => {

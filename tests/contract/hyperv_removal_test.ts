@@ -68,6 +68,16 @@ faultTest("disks stay where it cannot be told what hangs on them", async ({ lab,
   assert.deepEqual((await lab.call("vm_orphans")).orphans, []);
 });
 
+faultTest("disks stay while there is a VM that cannot be seen", async ({ lab, world }) => {
+  await lab.call("vm_create", { name: "base", ...SMALL });
+  const { id } = await lab.vm("vm_create", { name: "other", ...SMALL });
+  const [disk = ""] = disksOf(await lossesOf(lab, "base"));
+  await using _lost = await world.loseStorage(id);
+  const removed = await removal(lab, { vm: "base" });
+  assert.deepEqual([removed.files, removed.kept], [[], [disk]]);
+  assert.match(removed.warnings?.join() ?? "", /cannot be told/);
+});
+
 faultTest("disks that were kept are no leftovers", async ({ lab }) => {
   await lab.call("vm_create", { name: "web", ...SMALL });
   const [disk = ""] = disksOf(await lossesOf(lab, "web"));

@@ -63,6 +63,18 @@ export class HyperVWorld implements AsyncDisposable {
     return pids;
   }
 
+  /** Takes the storage of a VM's configuration away until disposed: meanwhile the host has only an error for it. */
+  async loseStorage(vm: string): Promise<AsyncDisposable> {
+    const name = `machines/${vm.slice("vm-".length)}.json`;
+    const machine: object = JSON.parse(await Deno.readTextFile(`${this.folder}/${name}`));
+    const replace = async (content: object): Promise<void> => {
+      await this.#write(name, content);
+      await Deno.remove(`${this.folder}/index.txt`);
+    };
+    await replace({ ...machine, Lost: true });
+    return { [Symbol.asyncDispose]: () => replace(machine) };
+  }
+
   async #write(name: string, content: object): Promise<void> {
     const path = `${this.folder}/${name}`;
     await Deno.writeTextFile(`${path}.new`, JSON.stringify(content));

@@ -53,6 +53,27 @@ Describe 'making and removing' {
         [void] (Remove-Machine $lab.id $lab.key $false $false)
     }
 
+    It 'keeps the disks of a machine of which it cannot tell whether it is gone' {
+        $lab = New-Lab 'web'
+        $disk = @(Get-DiskPaths (Find-Machine $lab.id))[0]
+        function Test-Gone { throw 'nothing can be seen' }
+        (Get-Failure { Remove-Machine $lab.id $lab.key $false $false }).message | Should -Be 'nothing can be seen'
+        [IO.File]::Exists($disk) | Should -BeTrue
+        Remove-Item Function:Test-Gone
+        (Remove-Unfinished $lab.key).left | Should -BeNullOrEmpty
+    }
+
+    It 'takes nothing away that a failed making left while machines cannot be seen' {
+        $lab = New-Lab 'web'
+        $disk = @(Get-DiskPaths (Find-Machine $lab.id))[0]
+        Set-Faults @{ permission = 'empty' }
+        (Get-Failure { Remove-Unfinished $lab.key }).ours.code | Should -Be 'hv.permission'
+        [IO.File]::Exists($disk) | Should -BeTrue
+        Set-Faults @{}
+        (Remove-Unfinished $lab.key).left | Should -BeNullOrEmpty
+        [IO.File]::Exists($disk) | Should -BeFalse
+    }
+
     It 'makes generation 1 with a disc, and generation 2 with a TPM' {
         $disc = [IO.Path]::Combine($folder, 'a.iso')
         [IO.File]::WriteAllText($disc, '')

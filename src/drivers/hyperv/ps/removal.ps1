@@ -19,9 +19,12 @@ function Test-Inside([string] $path, [string] $folder) {
 }
 
 # The machines that one making left behind: by its passing name, by the key in their notes, or by the folder that they lie in.
+# Fails when machines cannot be seen, since there may be one then.
 function Find-Unfinished([string] $passing) {
     $server = Get-Server
-    Hyper-V\Get-VM -Name '*' @server -ErrorAction SilentlyContinue |
+    $machines = @(Hyper-V\Get-VM -Name '*' @server -ErrorAction SilentlyContinue)
+    if (-not $machines.Count) { Assert-Sight }
+    $machines |
         Where-Object { [string] $_.Name -ceq $passing -or ([string] $_.Notes).Contains("key=$passing;") -or [IO.Path]::GetFileName([string] $_.Path) -eq $passing }
 }
 
@@ -82,16 +85,16 @@ function Get-Dependants([string] $folder, [string] $except) {
     $server = Get-Server
     $owners = @{}
     $dependants = @()
-    $machines = @(Hyper-V\Get-VM -Name '*' @server -ErrorAction SilentlyContinue | Where-Object { ([string] $_.Id) -ne $except })
-    $names = @{}
     $failures = @()
+    $machines = @(Hyper-V\Get-VM -Name '*' @server -ErrorAction SilentlyContinue -ErrorVariable failures | Where-Object { ([string] $_.Id) -ne $except })
+    $names = @{}
     foreach ($machine in $machines) { $names[[string] $machine.Id] = [string] $machine.Name }
     if ($machines.Count) {
         $drives = @(Hyper-V\Get-VMHardDiskDrive -VM $machines -ErrorAction SilentlyContinue -ErrorVariable +failures)
         $drives += @(Hyper-V\Get-VMSnapshot -VM $machines -ErrorAction SilentlyContinue -ErrorVariable +failures | ForEach-Object { Hyper-V\Get-VMHardDiskDrive -VMSnapshot $_ -ErrorAction SilentlyContinue -ErrorVariable +failures })
         foreach ($drive in $drives) { if ($drive.Path) { $owners[[string] $drive.Path] = [string] $drive.VMId } }
     }
-    # A machine whose drives cannot be seen may hang on anything.
+    # A machine that cannot be seen, or whose drives cannot, may hang on anything.
     $unseen = @($failures | ForEach-Object { 'a VM: ' + $_.Exception.Message.Split("`n")[0] } | Sort-Object -Unique)
     if (-not $owners.Count) { return @{ dependants = [object[]] @(); unread = [object[]] $unseen } }
     $seen = Get-DiskChains ([string[]] @($owners.Keys))
@@ -127,6 +130,18 @@ function Assert-NoDependants($others, [string] $vm) {
     Stop-Operation 'hv.conflict' "Disks of the VM are needed by $names" 'Remove those VMs first, or keep the disks with --keep-disks' @{ vm = "vm-$vm"; dependants = $others.dependants; wanted = 'no dependants'; found = $names }
 }
 
+# Whether a machine is gone. After a failure that may be for want of rights or of the service, which are asked for then.
+function Test-Gone([string] $vm, [bool] $after_failure) {
+    $server = Get-Server
+    try { [void] (Hyper-V\Get-VM -Id ([Guid] $vm) @server -ErrorAction Stop) }
+    catch {
+        if (-not (Test-NotFound $_)) { throw }
+        if ($after_failure) { Assert-Sight }
+        return $true
+    }
+    $false
+}
+
 # Powers off and removes the machine and, when `folder` names the one of ours that it lies in, everything in that, unless the
 # disks are to be kept.
 function Remove-Machine([string] $vm, $folder, [bool] $keep_disks, [bool] $alone) {
@@ -153,9 +168,11 @@ function Remove-Machine([string] $vm, $folder, [bool] $keep_disks, [bool] $alone
     $failure = $null
     try { Hyper-V\Remove-VM -VM $machine -Force -ErrorAction Stop }
     catch { $failure = $_ }
-    $server = Get-Server
-    $still = @(Hyper-V\Get-VM -Name '*' @server -ErrorAction SilentlyContinue | Where-Object { ([string] $_.Id) -eq $vm })
-    if ($still.Count) {
+    # One that cannot be looked for counts as still there.
+    $is_gone = $false
+    try { $is_gone = Test-Gone $vm ([bool] $failure) }
+    catch { if (-not $failure) { $failure = $_ } }
+    if (-not $is_gone) {
         if ($own -and $keep_disks) { [IO.File]::Delete([IO.Path]::Combine($own, $script:KeptMark)) }
         if ($failure) { throw $failure }
         Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM is still there' 'Look at the VM with `hvlab vm get`' @{ vm = "vm-$vm" }

@@ -2,6 +2,7 @@
 
 import * as z from "zod/mini";
 import { CrashSettings } from "./crash_policy.ts";
+import { WatchdogAction } from "./device.ts";
 import { ErrorObject } from "./operation.ts";
 import { Share } from "./share.ts";
 import { VmSettings } from "./vm_settings.ts";
@@ -48,7 +49,7 @@ export const Vm = z.object({
   id: z.string(),
   name: z.string(),
   state: VmState,
-  /** Why the state is `unknown`, `crashed` or `io_error`, in one sentence. */
+  /** Why the state is `unknown`, `crashed` or `io_error`, or `paused` by its watchdog, in one sentence. */
   state_reason: z.optional(z.string()),
   driver: z.string(),
   /** Whether `sandbox create` or `sandbox run` made it. */
@@ -70,6 +71,8 @@ export const Vm = z.object({
   tpm: z.optional(z.boolean()),
   /** Whether it was made with a seed for cloud-init in its guest. */
   cloud_init: z.optional(z.boolean()),
+  /** What its watchdog does; it has none when left out. */
+  watchdog: z.optional(WatchdogAction),
   /** What is kept of its crashes; `stop` when left out. */
   on_crash: CrashSettings.shape.on_crash,
   /** What its kernel is told to panic at. */

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../base/json.ts";
 import type { CrashSettings } from "../contract/crash_policy.ts";
+import type { WatchdogAction } from "../contract/device.ts";
 import type { Finding } from "../contract/finding.ts";
 import type { Image } from "../contract/image.ts";
 import type { Loss } from "../contract/plan.ts";
@@ -55,6 +56,7 @@ export type Feature =
   | "shares"
   | "tpm"
   | "cloud_init"
+  | "watchdog"
   | "events"
   | "disks"
   | "dumps"
@@ -118,6 +120,8 @@ export interface VmSpec {
   cloud_init?: CloudInitSpec;
   /** Feature `tpm`: whether it has a TPM 2.0 of its own. */
   tpm?: boolean;
+  /** Feature `watchdog`: gives it one, and says what it does. */
+  watchdog?: WatchdogAction;
   /** Feature `crash_policies`: what becomes of its crashes. */
   crashes?: CrashSettings;
 }

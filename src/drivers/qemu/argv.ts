@@ -3,6 +3,8 @@
 import { type Accelerator, accelerator } from "./accelerators.ts";
 import { nicArguments, type NicPlan } from "./network/netdevs.ts";
 import type { JsonObject } from "../../base/json.ts";
+import type { WatchdogAction } from "../../contract/device.ts";
+import { watchdogArguments } from "./devices/watchdog.ts";
 import { blockDevice } from "./disks/block_node.ts";
 import type { RuntimeFolder } from "./runtime_folder.ts";
 
@@ -71,6 +73,8 @@ export interface MachinePlan {
   disks?: readonly AttachedDrive[];
   /** The socket of the program that is its TPM. */
   tpm?: string;
+  /** What its watchdog does, if it has one. */
+  watchdog?: WatchdogAction;
   runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "serial" | "pidFile">;
   /** Where the first serial port's text goes. */
   serialLog: string;
@@ -140,6 +144,7 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...(plan.seed === undefined ? [] : seedDisk(plan.seed)),
     ...(plan.shares ?? []).flatMap(share),
     ...(plan.tpm === undefined ? [] : tpm(plan.tpm)),
+    ...(plan.watchdog === undefined ? [] : watchdogArguments(plan.watchdog)),
     ...(plan.disks ?? []).flatMap(attachedDisk),
     ...(plan.incoming ? ["-incoming", "defer"] : []),
     ...(plan.paused ? ["-S"] : []),

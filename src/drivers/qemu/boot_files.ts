@@ -67,13 +67,14 @@ async function bootsDisk(
 export async function partsOf(
   context: QemuContext,
   record: VmRecord,
-): Promise<Pick<MachinePlan, "dvd" | "seed" | "uefi" | "nics" | "serialSocket">> {
-  const { id, iso, firmware, serial_socket } = record;
+): Promise<Pick<MachinePlan, "dvd" | "seed" | "uefi" | "nics" | "serialSocket" | "watchdog">> {
+  const { id, iso, firmware, serial_socket, watchdog } = record;
   refuseUnnamedTaps(context, record);
   return {
     ...(hasDrive(record) ? { dvd: iso === undefined ? {} : { disc: iso } } : {}),
     ...(record.cloud_init ? { seed: joinPath(context.state.vm(id), SEED_FILE) } : {}),
     ...(serial_socket === undefined ? {} : { serialSocket: serial_socket }),
+    ...(watchdog === undefined ? {} : { watchdog }),
     ...(firmware === undefined || firmware === "bios"
       ? {}
       : { uefi: await uefiFiles(context, firmware, context.state.vm(id)) }),

@@ -96,6 +96,7 @@ export async function makeVm(
       ...(spec.shares === undefined ? {} : { shares: spec.shares }),
       ...(spec.tpm ? { tpm: true } : {}),
       ...(spec.cloud_init === undefined ? {} : { cloud_init: true }),
+      ...(spec.watchdog === undefined ? {} : { watchdog: spec.watchdog }),
       ...recordedCrashes(spec.crashes ?? {}),
       ...(sandbox === undefined ? {} : { sandbox }),
       ...(template === undefined ? {} : { template: templateOf(template) }),

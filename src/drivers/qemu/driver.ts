@@ -189,6 +189,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       "shares",
       "tpm",
       "cloud_init",
+      "watchdog",
       "disks",
       "forwards",
       "devices",

@@ -145,6 +145,7 @@ export function asVm(seenRecord: VmRecord, seen: Observation): Vm {
     ...(record.shares === undefined ? {} : { shares: record.shares }),
     ...(record.tpm ? { tpm: true } : {}),
     ...(record.cloud_init ? { cloud_init: true } : {}),
+    ...(record.watchdog === undefined ? {} : { watchdog: record.watchdog }),
     ...(record.on_crash === undefined ? {} : { on_crash: record.on_crash }),
     ...(record.panic_on === undefined ? {} : { panic_on: record.panic_on }),
     ...(record.adopted === undefined ? {} : { adopted: true }),

@@ -6,6 +6,7 @@ import { parseVmId } from "../../base/ids.ts";
 import { parseJson } from "../../base/json.ts";
 import { folderOf, joinPath } from "../../base/paths.ts";
 import { PanicCause } from "../../contract/crash_policy.ts";
+import { WatchdogAction } from "../../contract/device.ts";
 import { Share } from "../../contract/share.ts";
 import { Firmware } from "../../contract/vm.ts";
 import { MachineShape } from "./checkpoints/machine_shape.ts";
@@ -95,6 +96,8 @@ const VmRecord = z.looseObject({
   tpm: z.optional(z.boolean()),
   /** `true` on a VM whose folder holds a seed for cloud-init. */
   cloud_init: z.optional(z.boolean()),
+  /** What its watchdog does; it has none when absent. */
+  watchdog: z.optional(WatchdogAction),
   /** What is kept of its crashes; nothing when absent. */
   on_crash: z.optional(z.enum(["collect", "triage"])),
   /** What its kernel is told to panic at, beside what its policy wants. */

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { Cpus, DiskSizeMb, MemoryMb } from "../../contract/arguments.ts";
 import { CrashSettings } from "../../contract/crash_policy.ts";
+import { WatchdogAction } from "../../contract/device.ts";
 import { HostName, ImageName, VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { ShareWord } from "../../contract/share.ts";
@@ -42,6 +43,7 @@ export default defineTool({
     user_data: z.optional(Path),
     ssh_key: z._default(z.array(Path), []),
     host_name: z.optional(HostName),
+    watchdog: z.optional(WatchdogAction),
     ...CrashSettings.shape,
   },
   positional: ["name"],
@@ -60,6 +62,7 @@ export default defineTool({
     "user_data",
     "ssh_key",
     "host_name",
+    "watchdog",
     "on_crash",
     "panic_on",
   ],
@@ -79,6 +82,7 @@ export default defineTool({
     user_data: "File for cloud-init in the guest",
     ssh_key: "Public key that lets its owner in, by cloud-init",
     host_name: "Name of the guest, by cloud-init; the VM's when left out",
+    watchdog: "Give it a watchdog; what happens when its guest stops feeding it (QEMU only)",
     ...SIZE_HELP,
     ...KERNEL_HELP,
     ...SHARE_HELP,
@@ -113,12 +117,14 @@ export default defineTool({
     const { driver, config, host, signal } = context;
     const size = { memory_mb: memory_mb ?? config.defaults.memory_mb, cpus: cpus ?? config.defaults.cpus };
     await checkMachineLimits(driver, config.limits, size, signal);
-    const { image, full_copy, disk_size_mb, iso, disk, parent_disk, switch: network_switch } = given;
+    const { image, full_copy, disk_size_mb, iso, disk, parent_disk, switch: network_switch, watchdog } =
+      given;
     if (disk !== undefined || parent_disk !== undefined) needFeature(driver, "vms.disks", "--disk-size");
     if (network_switch !== undefined) needFeature(driver, "vms.switches", "--network");
     const cloudInit = await readCloudInit(host, { user_data, ssh_key, host_name });
     if (cloudInit !== undefined) needFeature(driver, "cloud_init", "a VM without a seed");
     if (tpm) needFeature(driver, "tpm", "a VM without one");
+    if (watchdog !== undefined) needFeature(driver, "watchdog", "a VM without one");
     const crashes = readCrashWish(driver, { on_crash, panic_on });
     const spec = {
       name,
@@ -136,6 +142,7 @@ export default defineTool({
       ...await readShares(driver, host, share),
       ...(tpm ? { tpm } : {}),
       ...(cloudInit === undefined ? {} : { cloud_init: cloudInit }),
+      ...(watchdog === undefined ? {} : { watchdog }),
       ...(crashes === undefined ? {} : { crashes }),
     };
     return await driver.vms.get(await driver.vms.create(spec, context), signal);

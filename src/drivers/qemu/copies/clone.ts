@@ -71,6 +71,7 @@ function cloneRecord(
     nics,
     shares,
     tpm,
+    watchdog,
     on_crash,
     panic_on,
     template,
@@ -92,6 +93,7 @@ function cloneRecord(
     ...(nics === undefined ? {} : { nics: nics.map(withNewMac) }),
     ...(shares === undefined ? {} : { shares }),
     ...(tpm === undefined ? {} : { tpm }),
+    ...(watchdog === undefined ? {} : { watchdog }),
     ...(on_crash === undefined ? {} : { on_crash }),
     ...(panic_on === undefined ? {} : { panic_on }),
     // Its disk hangs on the template's, which must stay as long as the clone.

@@ -5,6 +5,7 @@ import { HvError } from "../../../base/errors.ts";
 import { parseJson } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import { Cpus, MemoryMb } from "../../../contract/arguments.ts";
+import { WatchdogAction } from "../../../contract/device.ts";
 import { VmName } from "../../../contract/names.ts";
 import { Firmware } from "../../../contract/vm.ts";
 import { isOurTag } from "../checkpoints/files.ts";
@@ -57,6 +58,7 @@ const ExportRecord = z.looseObject({
   })),
   /** What its TPM must not forget. */
   tpm: z.optional(z.looseObject({ files: z.array(OwnFile) })),
+  watchdog: z.optional(WatchdogAction),
   /** Every file but this record. */
   files: z.array(z.looseObject({
     file: OwnFile,
@@ -93,7 +95,7 @@ export async function writeExportRecord(
     files.push({ file, ...await digestFile(context, path, signal) });
     await context.host.files.sync(path);
   }
-  const { name, image, machine, memory_mb, cpus, firmware } = vm;
+  const { name, image, machine, memory_mb, cpus, firmware, watchdog } = vm;
   // Switches are this host's own: elsewhere a VM with cards gets the usual one.
   const network = recordedNics(vm).length === 0 ? false : undefined;
   const record: ExportRecord = {
@@ -106,6 +108,7 @@ export async function writeExportRecord(
     cpus,
     ...(firmware === undefined ? {} : { firmware }),
     ...(network === undefined ? {} : { network }),
+    ...(watchdog === undefined ? {} : { watchdog }),
     ...exported,
     files,
   };

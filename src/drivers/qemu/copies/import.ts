@@ -114,7 +114,7 @@ async function takeIn(
 }
 
 function recordOf(context: QemuContext, exported: ExportRecord, id: string, name: string): VmRecord {
-  const { boot, saved, disks, memory_mb, cpus, machine, firmware, network, tpm } = exported;
+  const { boot, saved, disks, memory_mb, cpus, machine, firmware, network, tpm, watchdog } = exported;
   const { version } = context;
   return {
     ...newRecord(context, id, name),
@@ -132,6 +132,7 @@ function recordOf(context: QemuContext, exported: ExportRecord, id: string, name
     ...(firmware === undefined ? {} : { firmware }),
     ...(network === undefined ? {} : { network }),
     ...(tpm === undefined ? {} : { tpm: true }),
+    ...(watchdog === undefined ? {} : { watchdog }),
     ...(saved === undefined ? {} : {
       saved: {
         phase: "saved",

@@ -13,6 +13,7 @@ export const KINDS: Readonly<Record<string, KnownKind>> = {
   "ide-cd": { kind: "dvd", model: "SATA DVD drive" },
   "virtio-blk-pci": { kind: "disk", model: "virtio disk" },
   "virtio-net-pci": { kind: "nic", model: "virtio network card" },
+  "i6300esb": { kind: "watchdog", model: "Intel 6300ESB watchdog" },
   "tpm-tis": { kind: "tpm", model: "TPM 2.0" },
   "vmgenid": { kind: "generation_id", model: "VM generation id" },
   "pvpanic-pci": { kind: "crash_notifier", model: "pvpanic" },

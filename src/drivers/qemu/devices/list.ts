@@ -16,6 +16,7 @@ import { recordedNics } from "../network/nic_records.ts";
 import { switchNames } from "../network/switches.ts";
 import { afterNextStart, type VmRecord } from "../records.ts";
 import { kindOfChild, KINDS } from "./kinds.ts";
+import { WATCHDOG } from "./watchdog.ts";
 
 type Seen = Pick<Device, "id" | "kind" | "model" | "holds">;
 
@@ -38,10 +39,12 @@ export async function listDevices(
     const later = next.find((device) => device.id === id);
     const shown = now ?? later;
     if (shown === undefined) return [];
+    const action = shown.kind === "watchdog" ? record.watchdog : undefined;
     const differs = now !== undefined && later !== undefined && now.holds !== later.holds;
     return [{
       ...shown,
       vm: record.id,
+      ...(action === undefined ? {} : { action }),
       ...(differs ? { holds_at_next_start: later.holds ?? null } : {}),
       now: now !== undefined,
       next_start: later !== undefined,
@@ -70,6 +73,7 @@ async function nextDevices(context: QemuContext, seen: VmRecord): Promise<Seen[]
       ? []
       : [{ id: "serial-1", ...SERIAL, holds: record.serial_socket }]),
     ...(record.tpm ? known("tpm-tis", "tpm-0") : []),
+    ...(record.watchdog === undefined ? [] : known("i6300esb", WATCHDOG)),
     ...known("vmgenid", "generation-0"),
     ...known("pvpanic-pci", "crash-notifier-0"),
   ];

@@ -79,6 +79,21 @@ Deno.test("a second serial port listens where the user wants it", () => {
   assert.equal(valuesOf(machineArguments(PLAN), "-serial").length, 1);
 });
 
+Deno.test("a watchdog is there when asked for, and QEMU is told what it does in its own words", () => {
+  const told = (["reset", "pause", "off", "nmi"] as const).map((watchdog) => {
+    const argv = machineArguments({ ...PLAN, watchdog });
+    assert.ok(valuesOf(argv, "-device").includes("i6300esb,id=watchdog-0"));
+    return valuesOf(argv, "-action");
+  });
+  assert.deepEqual(told, [
+    ["panic=pause", "watchdog=reset"],
+    ["panic=pause", "watchdog=pause"],
+    ["panic=pause", "watchdog=poweroff"],
+    ["panic=pause", "watchdog=inject-nmi"],
+  ]);
+  assert.ok(!machineArguments(PLAN).some((word) => word.includes("watchdog") || word.includes("i6300esb")));
+});
+
 Deno.test("where QEMU cannot lock itself in it is not told to", () => {
   assert.ok(!machineArguments({ ...PLAN, confined: false }).includes("-sandbox"));
 });

@@ -79,17 +79,24 @@ export async function runDebugger(
   }
 }
 
-/** Linux ends it with us, and keeps each of its processes from taking more memory than is allowed. */
+/**
+ * Linux ends it with us, with all that it started in its group: at our end the kernel wakes `timeout`, which takes
+ * that for the end of the time that it was not given. The kernel also keeps each of its processes from taking more
+ * memory than is allowed.
+ */
 async function withLimits(
   { os, processes }: RunHost,
   { program, args }: DebuggerCommand,
   { memoryBytes }: RunLimits,
 ): Promise<[program: string, args: readonly string[]]> {
   if (os !== "linux") return [program, args];
-  const tied = await processes.find("setpriv") === undefined ? [] : ["setpriv", "--pdeathsig", "KILL", "--"];
-  const bounded = await processes.find("prlimit") === undefined
+  const has = async (helper: string) => await processes.find(helper) !== undefined;
+  const tied = !await has("setpriv")
     ? []
-    : ["prlimit", `--data=${memoryBytes}`, "--core=0", "--"];
+    : await has("timeout")
+    ? ["setpriv", "--pdeathsig", "ALRM", "--", "timeout", "--signal=KILL", "0"]
+    : ["setpriv", "--pdeathsig", "KILL", "--"];
+  const bounded = await has("prlimit") ? ["prlimit", `--data=${memoryBytes}`, "--core=0", "--"] : [];
   const [first = program, ...rest] = [...tied, ...bounded, program, ...args];
   return [first, rest];
 }

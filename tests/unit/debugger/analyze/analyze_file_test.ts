@@ -20,6 +20,7 @@ interface Lab {
   argumentsOf(): string[];
 }
 
+const LONE_ANALYSIS = new URL("../../../support/lone_analysis.ts", import.meta.url).pathname;
 const MIB = 1024 * 1024;
 const PATIENT = { totalMs: 60_000, silenceMs: 30_000, memoryBytes: 1024 * MIB };
 
@@ -61,6 +62,15 @@ async function running(word: string): Promise<string[]> {
   })
     .output();
   return new TextDecoder().decode(stdout).split("\n").filter((line) => line.includes(word));
+}
+
+/** Fails after a minute: what has not come by then does not come. */
+async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (!await isSo()) {
+    assert(performance.now() < end, `waited in vain until ${isSo}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
 
 const posix = { ignore: Deno.build.os === "windows" };
@@ -171,6 +181,30 @@ Deno.test("children that hold the pipe, or leave the group, end with the debugge
   });
 });
 
+Deno.test(
+  "the whole tree ends with an hvlab that is killed",
+  { ignore: Deno.build.os !== "linux" },
+  async () => {
+    await withLab(async ({ folder, dump }) => {
+      const body = "trap '' ALRM TERM HUP; sleep 4545 & (sleep 4545; sleep 4545) & sleep 4545";
+      const fake = await writeFakeDebugger(folder, body);
+      const asking = new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--no-check", "--quiet", LONE_ANALYSIS, fake.program, dump, folder],
+        ...{ stdin: "null", stdout: "null", stderr: "null" },
+      }).spawn();
+      while ((await running("sleep 4545")).length < 3) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      asking.kill("SIGKILL");
+      await asking.status;
+      while ((await running("sleep 4545")).length > 0) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      assert.deepEqual(await running(fake.program), []);
+    });
+  },
+);
+
 Deno.test("a debugger that takes all memory is ended", { ignore: Deno.build.os !== "linux" }, async () => {
   await withLab(async ({ ask }) => {
     const limits = { ...PATIENT, memoryBytes: 96 * MIB };
@@ -248,9 +282,7 @@ Deno.test(
       const cancelled = new HvError("hv.cancelled", "enough");
       const controller = new AbortController();
       const asked = ask("exec sleep 4444", { signal: controller.signal });
-      while ((await running("sleep 4444")).length === 0) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await waitUntil(async () => (await running("sleep 4444")).length > 0);
       controller.abort(cancelled);
       await assert.rejects(asked, cancelled);
       assert.deepEqual(await running("sleep 4444"), []);

@@ -16,8 +16,10 @@ faultTest("a running VM gets a disk and gives it back, and nothing is merged und
   assert.deepEqual([attached, disks.length], [true, 2]);
   const refused = await lab.failure("disk_merge", { path: child }, { confirm: child });
   assert.deepEqual([refused.code, refused.context.found], ["hv.conflict", "running"]);
-  const leaning = await lab.failure("disk_resize", { path: parent, size_bytes: 128 * MIB });
-  assert.deepEqual([leaning.code, leaning.context.children], ["hv.conflict", [child]]);
+  for (const [tool, args] of [["disk_resize", { size_bytes: 128 * MIB }], ["disk_compact", {}]] as const) {
+    const leaning = await lab.failure(tool, { path: parent, ...args });
+    assert.deepEqual([leaning.code, leaning.context.children], ["hv.conflict", [child]], tool);
+  }
   assert.equal(
     (await lab.failure("disk_attach", { vm: "web", path: parent, read_only: true })).code,
     "hv.unsupported",

@@ -142,6 +142,7 @@ function Convert-Disk([string] $path, [string] $target, [string] $type, [bool] $
 function Compress-Disk([string] $path) {
     $server = Get-Server
     [void] (Find-Disk $path)
+    Assert-NoChild $path 'compact' ''
     Write-Progress -Activity 'compacting the disk' -Status ' '
     Hyper-V\Optimize-VHD -Path $path @server -ErrorAction Stop
     Get-DiskFacts $path

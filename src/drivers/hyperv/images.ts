@@ -58,7 +58,10 @@ export async function getImage(hyperv: HyperV, state: StateFolder, name: string)
 /** The disk that VMs of an image lean on. */
 export function diskOf({ files: [disk], name }: Image): string {
   if (disk !== undefined) return disk.path;
-  throw new HvError("hv.bad_image", `The image "${name}" has no disk`, { context: { image: name } });
+  throw new HvError("hv.bad_image", `The image "${name}" has no disk`, {
+    hint: "Import the image anew",
+    context: { image: name, reason: "no_disk" },
+  });
 }
 
 async function listImages(

@@ -3,6 +3,7 @@
 import { HvError } from "../base/errors.ts";
 import { copyThroughJson, type JsonObject } from "../base/json.ts";
 import { renderTriage } from "../debugger/triage/render.ts";
+import type { DumpTriage } from "../contract/dump_triage.ts";
 import type { CallScope } from "../drivers/call_scope.ts";
 import { type CrashKept, type CrashOptions, keepCrash } from "./keep_crash.ts";
 
@@ -30,9 +31,6 @@ export async function answerCrash(
 
 function tell(error: HvError, { kept, triage }: CrashKept): HvError {
   const { core, failure, folder } = kept;
-  const happened = error.code === "hv.timeout"
-    ? "The guest hung until the time limit, and says where when interrupted"
-    : "The guest has crashed";
   const hint = core === undefined
     ? `Its core could not be kept in "${folder}": ${failure}`
     : `Its core is kept: hvlab dump triage ${core}`;
@@ -42,7 +40,7 @@ function tell(error: HvError, { kept, triage }: CrashKept): HvError {
   };
   return new HvError(
     error.code,
-    triage === null ? error.message : `${happened}: ${triage.summary}`,
+    triage === null ? error.message : `${happened(error, triage)}: ${triage.summary}`,
     {
       hint,
       context: { ...error.context, crash },
@@ -50,4 +48,13 @@ function tell(error: HvError, { kept, triage }: CrashKept): HvError {
       cause: error.cause ?? error,
     },
   );
+}
+
+/** A guest that hung is told by where it was interrupted, which its triage blames nobody for. */
+function happened({ code }: HvError, { stack }: DumpTriage): string {
+  if (code !== "hv.timeout") return "The guest has crashed";
+  const place = stack.find(({ symbol }) => symbol !== null);
+  return place === undefined
+    ? "The guest hung until it was interrupted"
+    : `The guest hung in ${place.module ?? "?"}!${place.symbol} until it was interrupted`;
 }

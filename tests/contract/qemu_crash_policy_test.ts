@@ -1,0 +1,139 @@
+/** What the keeper keeps of real crashes: by the event, by the console's text alone, and after it was killed itself. */
+
+import assert from "node:assert/strict";
+import { type CrashPolicy, KeptCrash } from "../../src/contract/crash_policy.ts";
+import type { Vm, VmEvent } from "../../src/contract/vm.ts";
+import { awaitKeptCrash } from "../../src/flows/await_kept_crash.ts";
+import { wakeHungGuest } from "../../src/flows/guest_panic.ts";
+import { openChannel } from "../../src/flows/open_channel.ts";
+import { waitUntil } from "../../src/flows/wait_until.ts";
+import { crashFolder, readCrashNotes, writeCrashNote } from "../../src/state/crash_notes.ts";
+import { findCrashModule } from "../support/hvcrash_module.ts";
+import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
+import { eventsOf, lived, startKeeper } from "../support/test_keeper.ts";
+
+const SILENT = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
+/** Lets go of the device through which the guest tells of its panics. */
+const WITHOUT_PVPANIC =
+  "cd /sys/bus/pci/drivers/pvpanic-pci; for card in 0000:*; do echo $card > unbind; done";
+const CRASH = "(sleep 0.2; echo c > /proc/sysrq-trigger) > /dev/null 2>&1 &";
+
+async function run({ driver, scope }: QemuLab, id: string, command: string): Promise<void> {
+  const channel = openChannel(driver, await driver.vms.get(id, scope.signal));
+  await channel.exec({ argv: ["sh", "-c", command] }, SILENT, scope.signal);
+}
+
+async function untilCrash({ driver, host, scope }: QemuLab, id: string): Promise<Vm> {
+  return await waitUntil(driver, id, "crash", { ...scope, clock: host.clock });
+}
+
+/** The crashes in the history, with what was kept of each. */
+async function crashesOf(lab: QemuLab, id: string): Promise<{ event: VmEvent; kept: KeptCrash }[]> {
+  const events = (await eventsOf(lab, id)).filter(({ event }) => event === "crashed");
+  return events.map((event) => ({ event, kept: KeptCrash.parse(event.details["crash"]) }));
+}
+
+/** A sandbox that outlives its call, which has a lasting VM's policy. */
+async function make(
+  { driver, scope, sandbox }: QemuLab,
+  name: string,
+  on_crash: CrashPolicy,
+): Promise<string> {
+  const id = await driver.sandboxes?.create(sandbox({ name }), scope) ?? "";
+  await driver.crashes?.configure(id, { on_crash }, scope);
+  return id;
+}
+
+/** A crash that nobody sees is found by the next keeper. */
+async function assertFoundLate(lab: QemuLab): Promise<void> {
+  const id = await make(lab, "late", "collect");
+  await run(lab, id, CRASH);
+  await untilCrash(lab, id);
+  await using _keeper = await startKeeper(lab);
+  await lived(lab, id, 2);
+  const [late] = await crashesOf(lab, id);
+  assert.equal(late?.event.details["late"], true);
+  assert.ok(late.kept.core !== undefined && late.kept.triage === undefined);
+  await lab.driver.vms.remove(id, lab.scope);
+}
+
+/** All of a crash is kept, and a keeper that is killed on the way is gone on for. */
+async function assertKept(lab: QemuLab): Promise<void> {
+  const { driver, host, state, scope } = lab;
+  const id = await make(lab, "event", "triage");
+  {
+    await using _keeper = await startKeeper(lab);
+    await lived(lab, id, 1);
+    await run(lab, id, CRASH);
+    const kept = await awaitKeptCrash({ ...lab, ...scope }, await untilCrash(lab, id));
+    assert.deepEqual([kept?.bucket, kept?.failure], ["sysrq-crash", undefined]);
+    assert.match(Deno.readTextFileSync(kept?.console ?? ""), /---\[ end Kernel panic/, "it printed its end");
+    assert.match(Deno.readTextFileSync(kept?.log ?? ""), /sysrq: Trigger a crash/);
+    assert.equal(JSON.parse(Deno.readTextFileSync(kept?.triage ?? "")).crash.evidence, "core");
+    assert.equal((await driver.vms.get(id, scope.signal)).state, "crashed", "it is halted again");
+    assert.deepEqual(await lived(lab, id, 2), ["started", "crashed"]);
+    assert.deepEqual((await crashesOf(lab, id))[0]?.kept, kept);
+    await driver.vms.stop(id, "off", scope);
+    await lived(lab, id, 3);
+  }
+  // As a keeper leaves it that is killed once the core is there.
+  const [note] = await readCrashNotes(host, state, id);
+  assert.ok(note !== undefined);
+  const { kept: _, ...rest } = note;
+  await writeCrashNote(host, state, { ...rest, state: "open" });
+  await Deno.remove(`${crashFolder(state, note)}/triage.json`);
+  await using _keeper = await startKeeper(lab);
+  await lived(lab, id, 4);
+  const found = (await crashesOf(lab, id))[1];
+  assert.equal(found?.event.details["late"], true);
+  assert.equal(found.kept.core, `${crashFolder(state, note)}/memory.elf`);
+  assert.equal(found.kept.bucket, "sysrq-crash");
+  await driver.vms.remove(id, scope);
+  assert.equal((await readCrashNotes(host, state, id)).length, 1, "what was kept outlives its VM");
+}
+
+/** A guest without the pvpanic driver is heard by what it prints. */
+async function assertHeard(lab: QemuLab): Promise<void> {
+  const { driver, scope } = lab;
+  const id = await make(lab, "text", "collect");
+  await using _keeper = await startKeeper(lab);
+  await lived(lab, id, 1);
+  await run(lab, id, `${WITHOUT_PVPANIC}; ${CRASH}`);
+  const kept = await awaitKeptCrash({ ...lab, ...scope }, await untilCrash(lab, id));
+  assert.equal(kept?.failure, undefined);
+  assert.ok(kept?.core !== undefined);
+  assert.deepEqual(await lived(lab, id, 2), ["started", "crashed"]);
+  assert.equal((await crashesOf(lab, id))[0]?.event.details["seen"], "console");
+  await driver.crashes?.configure(id, { on_crash: "stop" }, scope);
+  const { state, on_crash } = await driver.vms.get(id, scope.signal);
+  assert.deepEqual([state, on_crash], ["paused", undefined], "without a policy QEMU's own word counts");
+  await driver.vms.remove(id, scope);
+}
+
+/** One that lives is left alone; one that hangs panics. */
+async function assertWoken(lab: QemuLab, module: Uint8Array): Promise<void> {
+  const { driver, scope } = lab;
+  const id = await make(lab, "hung", "stop");
+  const vm = await driver.vms.get(id, scope.signal);
+  assert.equal(await wakeHungGuest(lab, vm, scope.signal), false);
+  assert.equal((await driver.vms.get(id, scope.signal)).state, "running");
+  const parts = [module];
+  const next = () => Promise.resolve(parts.shift() ?? null);
+  await openChannel(driver, vm).writeFile("/tmp/hvcrash.ko", next, { overwrite: true }, scope.signal);
+  await run(lab, id, "(sleep 0.2; insmod /tmp/hvcrash.ko kind=spin) > /dev/null 2>&1 &");
+  while (!await wakeHungGuest(lab, vm, scope.signal)) scope.signal.throwIfAborted();
+  await driver.vms.remove(id, scope);
+}
+
+qemuTest(
+  "policies keep crashes by event, by console and late; a guest that hangs is made to crash",
+  async (lab) => {
+    // Clones of a machine that has booted are quicker than machines that boot.
+    await lab.driver.templates?.warm("tiny", { memory_mb: 128, cpus: 1 }, lab.scope);
+    await assertFoundLate(lab);
+    await assertKept(lab);
+    await assertHeard(lab);
+    const module = findCrashModule();
+    if (module !== undefined) await assertWoken(lab, module);
+  },
+);

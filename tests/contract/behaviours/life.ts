@@ -40,6 +40,21 @@ behaviour(
   },
 );
 
+behaviour(
+  "a VM has the watchdog that was asked for, and a driver without any makes no VM",
+  { needs: ["vms"] },
+  async ({ lab }) => {
+    const wanted = { name: "web", ...lab.source, memory_mb: 64, watchdog: "nmi" };
+    if ((await lab.features()).has("watchdog")) {
+      assert.equal((await lab.vm("vm_create", wanted)).watchdog, "nmi");
+      return;
+    }
+    const { code, context } = await lab.failure("vm_create", wanted);
+    assert.deepEqual([code, context.feature], ["hv.unsupported", "watchdog"]);
+    assert.deepEqual(await lab.names(), []);
+  },
+);
+
 behaviour("a taken name is a conflict and leaves the first VM alone", { needs: ["vms"] }, async ({ lab }) => {
   await lab.call("vm_create", { name: "web", ...lab.source });
   const first = await lab.vm("vm_get", { vm: "web" });

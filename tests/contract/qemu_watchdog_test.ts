@@ -1,0 +1,74 @@
+/** A watchdog of a real machine, from the guest that stops feeding it to what its history and its state say. */
+
+import assert from "node:assert/strict";
+import { askMonitor } from "../../src/drivers/qemu/monitors.ts";
+import { abilityOf } from "../../src/flows/abilities.ts";
+import { openChannel } from "../../src/flows/open_channel.ts";
+import { runInGuest } from "../../src/flows/run_in_guest.ts";
+import { waitUntil } from "../../src/flows/wait_until.ts";
+import { wantKeeper } from "../../src/state/keeper_mark.ts";
+import { qemuTest } from "../support/qemu_lab.ts";
+import { eventsOf, lived, startKeeper } from "../support/test_keeper.ts";
+
+/**
+ * Lets the guest set its watchdog and never feed it: two stages of half a second each. The tiny guest has no driver for
+ * the card, so the script writes the registers that Intel documents for the 6300ESB.
+ */
+const START_WATCHDOG = `
+  set -e
+  card=$(dirname $(grep -l 0x25ab /sys/bus/pci/devices/*/device))
+  base=$(cut -d ' ' -f 1 $card/resource | head -n 1)
+  at() { printf '0x%x' $((base + $1)); }
+  unlock() { devmem $(at 12) 16 0x80; devmem $(at 12) 16 0x86; }
+  unlock; devmem $(at 0) 32 500
+  unlock; devmem $(at 4) 32 500
+  printf '\\2' | dd of=$card/config bs=1 seek=104 conv=notrunc`;
+
+qemuTest("a watchdog that is not fed does what it was made for, and the VM says so", async (lab) => {
+  const { driver, scope, host } = lab;
+  await using _keeper = await startKeeper(lab);
+  const id = await driver.vms.create(lab.vm({ watchdog: "pause" }), scope);
+  const listed = async (): Promise<unknown[]> => {
+    const devices = await abilityOf(driver, "devices").list(id, scope.signal);
+    const watchdogs = devices.filter(({ kind }) => kind === "watchdog");
+    return watchdogs.map(({ id: name, action, now, next_start }) => [name, action, now, next_start]);
+  };
+  assert.deepEqual(await listed(), [["watchdog-0", "pause", false, true]]);
+  await driver.vms.start(id, scope);
+  await wantKeeper(host, lab.state);
+  assert.deepEqual(await listed(), [["watchdog-0", "pause", true, true]]);
+  const parts = { ...scope, clock: host.clock };
+  const vm = await waitUntil(driver, id, "heartbeat", parts);
+  const runOut = async (): Promise<void> => {
+    const argv = ["sh", "-c", START_WATCHDOG];
+    const { exit_code, stderr } = await runInGuest(openChannel(driver, vm), { argv }, parts);
+    assert.equal(exit_code, 0, stderr);
+  };
+  await runOut();
+  assert.deepEqual(await lived(lab, id, 2), ["started", "watchdog"]);
+  const { state, state_reason, watchdog } = await driver.vms.get(id, scope.signal);
+  assert.deepEqual([state, state_reason, watchdog], ["paused", "The guest's watchdog has run out", "pause"]);
+  await driver.pause?.resume(id, scope);
+  await lived(lab, id, 3);
+
+  // The words of each start are the plan's, which has tests of its own; here it is what their effect is told as.
+  await askMonitor(host, id, lab.runtime(id), async (session) => {
+    await session.command("watchdog-set-action", { action: "poweroff" });
+    return {};
+  }, scope);
+  await runOut();
+  assert.deepEqual(await lived(lab, id, 5), [
+    ...["started", "watchdog", "resumed", "watchdog", "stopped watchdog"],
+  ]);
+  assert.deepEqual((await eventsOf(lab, id)).flatMap(({ details: { action } }) => action ?? []), [
+    ...["pause", "off"],
+  ]);
+  assert.equal((await driver.vms.get(id, scope.signal)).state, "off");
+
+  const copies = abilityOf(driver, "copies");
+  const { id: clone } = await copies.clone(id, "clone", scope);
+  await copies.export(id, `${lab.state.root}/exported`, scope);
+  const imported = await copies.import(`${lab.state.root}/exported`, "imported", scope);
+  const others = await Promise.all([clone, imported].map((other) => driver.vms.get(other, scope.signal)));
+  assert.deepEqual(others.map((other) => other.watchdog), ["pause", "pause"]);
+});

@@ -5,55 +5,12 @@ import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { VmEvent } from "../../src/contract/vm.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { waitUntil } from "../../src/flows/wait_until.ts";
-import type { Host } from "../../src/host/host.ts";
-import { runKeeper } from "../../src/keeper/run.ts";
 import type { EventQuery } from "../../src/state/events.ts";
 import { readKeeperWish, seeKeeper, wantKeeper } from "../../src/state/keeper_mark.ts";
 import { openStoreReadOnly } from "../../src/state/store.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
+import { eventsOf, lived, startKeeper } from "../support/test_keeper.ts";
 import { readPng } from "../support/read_png.ts";
-
-/** A keeper in this process. */
-interface Keeper extends AsyncDisposable {
-  /** Resolves with its exit code when it has ended. */
-  readonly ended: Promise<number>;
-  /** Ends it as a signal does. */
-  end(): void;
-}
-
-async function startKeeper({ host, state }: QemuLab, keeperHost: Host = host): Promise<Keeper> {
-  await wantKeeper(host, state);
-  const ending = new AbortController();
-  const ended = runKeeper({ host: keeperHost, state, config: DEFAULT_CONFIG, signal: ending.signal });
-  const end = (): void => ending.abort();
-  return {
-    ended,
-    end,
-    async [Symbol.asyncDispose]() {
-      end();
-      await ended;
-    },
-  };
-}
-
-async function eventsOf({ host, state }: QemuLab, id: string): Promise<VmEvent[]> {
-  using store = await openStoreReadOnly(host, state);
-  return await store?.events.list({ vm: id, after: 0, limit: 100 }) ?? [];
-}
-
-/** Waits until a VM has as many events and answers them in words. */
-async function lived(lab: QemuLab, id: string, count: number): Promise<string[]> {
-  for (;;) {
-    lab.scope.signal.throwIfAborted();
-    const events = await eventsOf(lab, id);
-    if (events.length >= count) {
-      return events.map(({ event, details: { reason } }) =>
-        reason === undefined ? event : `${event} ${reason}`
-      );
-    }
-    await lab.host.clock.sleep(20, lab.scope.signal);
-  }
-}
 
 async function startVm(lab: QemuLab, id: string): Promise<void> {
   await lab.driver.vms.start(id, lab.scope);

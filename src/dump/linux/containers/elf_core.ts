@@ -93,6 +93,8 @@ function readSegments(reader: ByteReader, source: ByteSource): { segments: Segme
   }
   const segments: Segment[] = [];
   const notes: Note[] = [];
+  // Segments may lie over each other, so that a small file can claim notes without end.
+  let noteBytes = MAXIMUM_NOTE_BYTES;
   for (let index = 0; index < count; index++) {
     const header = first + index * stride;
     const type = reader.u32(header + PROGRAM_HEADER.type.offset, "p_type");
@@ -100,7 +102,9 @@ function readSegments(reader: ByteReader, source: ByteSource): { segments: Segme
     const claimed = Number(reader.u64(header + PROGRAM_HEADER.file_size.offset, "p_filesz"));
     const length = Math.max(0, Math.min(claimed, source.size - offset));
     if (type === SEGMENT_NOTE) {
-      notes.push(...readNotes(source.read(offset, Math.min(length, MAXIMUM_NOTE_BYTES))));
+      const bytes = source.read(offset, Math.min(length, noteBytes));
+      noteBytes -= bytes.length;
+      notes.push(...readNotes(bytes));
     }
     if (type !== SEGMENT_LOAD) continue;
     const address = Number(reader.u64(header + PROGRAM_HEADER.physical.offset, "p_paddr"));

@@ -7,10 +7,12 @@ import type { DumpTriage } from "../../../../src/contract/dump_triage.ts";
 import { openLinuxKernel } from "../../../../src/debugger/linux/open_kernel.ts";
 import { triageDumpFile } from "../../../../src/debugger/triage/triage_file.ts";
 import { MemorySource } from "../../../../src/dump/bytes.ts";
+import { openElfCore } from "../../../../src/dump/linux/containers/elf_core.ts";
 import { Btf } from "../../../../src/dump/linux/kernel/btf.ts";
 import type { LinuxKernel } from "../../../../src/dump/linux/kernel/kernel.ts";
 import { parseConsole } from "../../../../src/dump/linux/console/parse.ts";
 import { BtfWriter } from "../../../support/btf_writer.ts";
+import { CountingSource } from "../../../support/counting_source.ts";
 import { DumpBytes } from "../../../support/dump_writer.ts";
 import { elfCoreOf, flattenedOf, kdumpOf } from "../../../support/linux_core_writer.ts";
 import { DATA, LinuxMachine, MODULE, PLACES, TASK } from "../../../support/linux_machine.ts";
@@ -33,6 +35,20 @@ function reasons({ warnings }: Pick<LinuxKernel, "warnings">): string[] {
 
 const SHELL = PLACES.tasks;
 const SLEEPER = PLACES.tasks + 0x400n;
+
+Deno.test("notes that many segments claim are read within one bound", () => {
+  const [segments, size] = [500, 4 * 1024 * 1024];
+  const core = new DumpBytes(0x40 + segments * 0x38);
+  core.bytes.set([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1]);
+  core.u16(0x10, 4).u16(0x12, 62).u64(0x20, 0x40n).u16(0x36, 0x38).u16(0x38, segments);
+  for (let index = 0; index < segments; index++) {
+    const at = 0x40 + index * 0x38;
+    core.u32(at, 4).u64(at + 0x08, 0n).u64(at + 0x20, BigInt(size));
+  }
+  const source = new CountingSource(core.bytes, size);
+  openElfCore(source);
+  assert.ok(source.bytesRead < 17 * 1024 * 1024, `${source.bytesRead} bytes were read`);
+});
 
 Deno.test("a list of tasks that goes in circles ends, and says so", async () => {
   const kernel = await damaged((machine) =>

@@ -4,6 +4,7 @@ import { HvError } from "../../base/errors.ts";
 import { isPlainObject, type JsonObject, parseJson } from "../../base/json.ts";
 import type { RandomAccessFile } from "../../host/files.ts";
 import { QEMU_IMG, type QemuContext } from "./context.ts";
+import { askQemuImg } from "./disks/disk_program.ts";
 
 /** Disk formats that an image may have. */
 export type DiskFormat = "qcow2" | "raw";
@@ -80,21 +81,21 @@ function checkFeatures(view: DataView, path: string): void {
 
 /** Asks qemu-img what a disk is and refuses what is not a plain qcow2 or raw file. Throws `hv.bad_image`. */
 export async function checkDiskWithProgram(
-  { host }: QemuContext,
+  context: QemuContext,
   path: string,
   expected: DiskFormat,
   signal: AbortSignal,
 ): Promise<void> {
-  const limit = AbortSignal.timeout(INFO_LIMIT_MS);
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(INFO_LIMIT_MS)]);
   // Without -f qemu-img looks for itself, and thereby finds the formats that hvlab does not take.
-  const finished = await host.processes.run(QEMU_IMG, ["info", "--output=json", path], {
-    signal: AbortSignal.any([signal, limit]),
+  const { code, stdout, stderr } = await askQemuImg(context, ["info", "--output=json", path], {
+    signal: limited,
+    progress: () => {},
   });
-  const words = new TextDecoder().decode(finished.stderr).trim();
-  if (finished.code !== 0) {
-    throw badImage(path, "unreadable", `qemu-img cannot read it: ${words}`, 0, "a readable disk");
+  if (code !== 0) {
+    throw badImage(path, "unreadable", `qemu-img cannot read it: ${stderr.trim()}`, 0, "a readable disk");
   }
-  const info = readInfo(new TextDecoder().decode(finished.stdout), path);
+  const info = readInfo(stdout, path);
   if (info.format !== expected) {
     throw badImage(path, "unsupported_format", `it is a "${String(info.format)}" disk`, 0, "qcow2 or raw", {
       hint: `Convert it first: ${QEMU_IMG} convert -O qcow2 FILE NEW.qcow2`,

@@ -90,6 +90,7 @@ Deno.test("kernels are told by their marks", () => {
 
 Deno.test("qemu-img has the last word on a disk", () =>
   withQemu(async ({ host, context, scope }) => {
+    host.processes.places.set("qemu-img", "/usr/bin/qemu-img");
     const answers: [string | undefined, string][] = [
       [undefined, JSON.stringify({ format: "qcow2", "virtual-size": 1 })],
       ["unsupported_format", JSON.stringify({ format: "vmdk" })],
@@ -107,4 +108,12 @@ Deno.test("qemu-img has the last word on a disk", () =>
     const failure = await failureOf("hv.bad_image", () =>
       checkDiskWithProgram(context, "/disk", "raw", scope.signal));
     assert.match(failure.message, /Could not open/);
+  }));
+
+Deno.test("qemu-img has a bound on its memory while it looks at what comes from elsewhere", () =>
+  withQemu(async ({ host, context, scope }) => {
+    host.processes.places.set("qemu-img", "/usr/bin/qemu-img").set("prlimit", "/usr/bin/prlimit");
+    const stdout = JSON.stringify({ format: "raw" });
+    host.processes.expect("prlimit", /^--as=\d+ .*qemu-img info --output=json \/disk$/, { stdout });
+    await checkDiskWithProgram(context, "/disk", "raw", scope.signal);
   }));

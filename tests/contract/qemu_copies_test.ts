@@ -116,7 +116,14 @@ qemuTest("a folder with files in it is not exported to, an empty one is", async 
   await failureOf("hv.conflict", () => copiesOf(lab).export(id, folder, scope));
   assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["mine"]);
   await Deno.remove(`${folder}/mine`);
-  await copiesOf(lab).export(id, folder, scope);
+  const attached = `${state.root}/data.qcow2`;
+  await driver.disks?.create({ path: attached, type: "dynamic", size_bytes: 1024 * 1024 }, scope);
+  await driver.disks?.attach(id, attached, {}, scope);
+  const warnings: string[] = [];
+  await copiesOf(lab).export(id, folder, { ...scope, warn: (text) => void warnings.push(text) });
+  assert.deepEqual(warnings, [
+    `The attached disk "${attached}" stays where it is: an export holds the VM's own disks`,
+  ]);
   assert.ok(existsSync(`${folder}/vm.json`));
   await failureOf("hv.conflict", () => copiesOf(lab).export(id, `${folder}/vm.json`, scope));
   await driver.vms.remove(id, scope);

@@ -58,6 +58,9 @@ export async function exportVm(
   if (record.iso !== undefined) {
     scope.warn?.(`The disc "${record.iso}" stays where it is: an export holds no discs`);
   }
+  for (const { path } of record.disks ?? []) {
+    scope.warn?.(`The attached disk "${path}" stays where it is: an export holds the VM's own disks`);
+  }
   for (const { host } of record.shares ?? []) {
     scope.warn?.(`The shared folder "${host}" stays where it is: an export holds no shared folders`);
   }

@@ -86,7 +86,7 @@ export async function analyzeDumpFile(host: Host, options: AnalyzeOptions): Prom
 
 function refuseOtherSystems({ path, dump_kind }: DumpTriage): void {
   if (!/^(?:elf_core|kdump|console_text)/.test(dump_kind)) return;
-  throw new HvError("hv.bad_dump", `The Windows debugger does not read "${path}": it is an ${dump_kind}`, {
+  throw new HvError("hv.bad_dump", `The Windows debugger does not read "${path}", of the kind ${dump_kind}`, {
     hint: "`hvlab dump triage` reads it",
     context: { path, reason: "unsupported_kind", dump_kind },
   });

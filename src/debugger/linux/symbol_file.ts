@@ -21,6 +21,7 @@ export async function symbolsAt(files: DumpFiles, path: string): Promise<GivenSy
   if (facts === undefined) {
     throw new HvError("hv.not_found", `Cannot read the symbols "${path}": it does not exist`, {
       hint: "Give a System.map, a vmlinux, or a folder that holds one",
+      context: { path },
     });
   }
   if (facts.kind !== "folder") return (info) => readSymbols(files, path, info);

@@ -1,4 +1,4 @@
-/** `vm list` of a hundred VMs, beside the same of none: what hvlab itself does for each. Linux only. */
+/** `vm list` of a hundred VMs, beside the same of one: what hvlab itself does for each. Linux only. */
 
 import { RECORD_FILE } from "../../src/drivers/qemu/records.ts";
 import { runOrThrow } from "../programs.ts";
@@ -14,14 +14,14 @@ export async function measureList(): Promise<Row[]> {
   const hvlab = (state: string, ...args: string[]): Promise<string> =>
     runOrThrow(Deno.execPath(), bundleArguments([...args, "--state", `${root}/${state}`, "--json"]));
   try {
-    for (const state of ["none", "many"]) {
+    for (const state of ["one", "many"]) {
       await hvlab(state, "vm", "create", "first", "--disk-size", "64M", "--memory", "64M");
     }
     await multiply(`${root}/many/vms`);
     const count: unknown[] = JSON.parse(await hvlab("many", "vm", "list")).vms;
     if (count.length !== VMS) throw new Error(`there are ${count.length} VMs, not ${VMS}`);
     const [one = NaN, many = NaN] = await measureSideBySide(
-      ["none", "many"].map((state) => async () => {
+      ["one", "many"].map((state) => async () => {
         const start = performance.now();
         await hvlab(state, "vm", "list");
         return performance.now() - start;

@@ -66,6 +66,8 @@ export class MachineWriter {
     const last = isNew ? startedEvent(this.#record) : await journal.newest(id);
     const missed = last === undefined ? undefined : missedEvent(status, last);
     if (missed !== undefined) this.write({ event: missed, details: { late: true }, at: null });
+    // Keeping a crash takes its time; everything else is written by now.
+    if (!this.#isKeeping) await this.done;
     return isNew;
   }
 

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { uuidOf } from "../../../../src/base/ids.ts";
 import { isPlainObject, parseJson } from "../../../../src/base/json.ts";
 import type { Journal } from "../../../../src/drivers/background_abilities.ts";
-import { watchMachine } from "../../../../src/drivers/qemu/machine_watch.ts";
+import type { CrashKeeping, SeenCrash } from "../../../../src/drivers/crash_abilities.ts";
+import { watchMachine, type WatchParts } from "../../../../src/drivers/qemu/machine_watch.ts";
 import { RuntimeFolder } from "../../../../src/drivers/qemu/runtime_folder.ts";
 import type { NewVmEvent } from "../../../../src/state/events.ts";
 import { failureOf } from "../../../support/failures.ts";
@@ -14,6 +15,18 @@ class ListJournal implements Journal {
 
   add(event: NewVmEvent): void {
     this.events.push(event);
+    this.#tell();
+  }
+
+  #tell = (): void => {};
+
+  /** Resolves when it holds so many. */
+  untilAdded(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#tell = () => {
+        if (this.events.length >= count) resolve();
+      };
+    });
   }
 
   newest(vm: string, kind?: NewVmEvent["event"]): Promise<NewVmEvent | undefined> {
@@ -25,6 +38,15 @@ class ListJournal implements Journal {
   get told(): string[] {
     return this.events.map(({ event, details }) => `${event} ${JSON.stringify(details)}`);
   }
+}
+
+/** Whoever keeps crashes must be named where there are some to keep. */
+function partsOf(
+  { context }: QemuBench,
+  journal: Journal,
+  keep: CrashKeeping = () => Promise.reject(new Error("nobody asked for that")),
+): WatchParts {
+  return { context, journal, keep };
 }
 
 /** A monitor whose events the test sends. */
@@ -62,7 +84,7 @@ Deno.test("a machine's start, what it tells and its death without a word are wri
     const record = await bench.addVm();
     const monitor = await listen(bench);
     const journal = new ListJournal();
-    const watch = await watchMachine(bench.context, record, journal, bench.scope.signal);
+    const watch = await watchMachine(partsOf(bench, journal), record, bench.scope.signal);
     assert.ok(watch !== undefined);
     monitor.say("STOP");
     monitor.say("RTC_CHANGE");
@@ -80,7 +102,7 @@ Deno.test("what a call is doing with the machine explains its end, and a saving 
     const record = await bench.addVm();
     const monitor = await listen(bench);
     const journal = new ListJournal();
-    const watch = await watchMachine(bench.context, record, journal, bench.scope.signal);
+    const watch = await watchMachine(partsOf(bench, journal), record, bench.scope.signal);
     await Deno.mkdir(bench.context.state.locks, { recursive: true });
     await Deno.writeTextFile(`${bench.context.state.locks}/${VM_ID}.lock`, "saving");
     monitor.say("SHUTDOWN", { guest: false, reason: "host-qmp-quit" });
@@ -97,7 +119,7 @@ Deno.test("a start that is known is not told again, but what was missed meanwhil
     await listen(bench, { status: "guest-panicked" });
     const known = { at: record.last_start?.at ?? "", vm: VM_ID, details: {} };
     const journal = new ListJournal([{ ...known, event: "started" }, { ...known, event: "reset" }]);
-    const watch = await watchMachine(bench.context, record, journal, bench.scope.signal);
+    const watch = await watchMachine(partsOf(bench, journal), record, bench.scope.signal);
     assert.deepEqual(journal.told.slice(2), ['crashed {"late":true}']);
     await watch?.close();
     assert.equal(journal.events.length, 3, "closing our side is not the machine's death");
@@ -107,12 +129,100 @@ Deno.test("nobody on the socket is no machine, and another machine on it is refu
   withQemu(async (bench) => {
     const record = await bench.addVm();
     const journal = new ListJournal();
-    assert.equal(await watchMachine(bench.context, record, journal, bench.scope.signal), undefined);
+    assert.equal(await watchMachine(partsOf(bench, journal), record, bench.scope.signal), undefined);
     await listen(bench, { id: OTHER_ID });
     const { context } = await failureOf(
       "hv.conflict",
-      () => watchMachine(bench.context, record, journal, bench.scope.signal),
+      () => watchMachine(partsOf(bench, journal), record, bench.scope.signal),
     );
     assert.equal(context.reason, "foreign_monitor");
     assert.deepEqual(journal.events, []);
+  }));
+
+const PANICKED = { action: "pause" };
+
+Deno.test("a crash is written with what was kept of it, without what keeping it does to the machine", () =>
+  withQemu(async (bench) => {
+    const record = await bench.addVm({ on_crash: "collect" });
+    const monitor = await listen(bench);
+    const journal = new ListJournal();
+    const asked: SeenCrash[] = [];
+    let begun = (): void => {};
+    const isBegun = new Promise<void>((resolve) => begun = resolve);
+    // Who has been asked for the end's reason has heard all that was said before it.
+    const { files } = bench.host;
+    const read = files.readTextIfPresent.bind(files);
+    const isHeard = new Promise<void>((resolve) => {
+      files.readTextIfPresent = (path) => {
+        if (path.endsWith(".lock")) resolve();
+        return read(path);
+      };
+    });
+    const watch = await watchMachine(
+      partsOf(bench, journal, async (crash) => {
+        asked.push(crash);
+        begun();
+        await isHeard;
+        return { folder: "/kept" };
+      }),
+      record,
+      bench.scope.signal,
+    );
+    monitor.say("GUEST_PANICKED", PANICKED);
+    await isBegun;
+    ["RESUME", "STOP", "SHUTDOWN"].forEach((event) => monitor.say(event));
+    await isHeard;
+    monitor.hangUp();
+    await watch?.ended;
+    const at = new Date(1_796_000_000_000).toISOString();
+    const run = record.last_start?.at;
+    assert.deepEqual(asked, [{ vm: VM_ID, name: record.name, at, run, policy: "collect", late: false }]);
+    assert.equal(journal.events.length, 3);
+    assert.match(journal.told[1] ?? "", /^crashed .*"crash":\{"folder":"\/kept"\}/);
+    assert.equal(journal.told[2], "stopped {}");
+  }));
+
+Deno.test("a crash whose keeping is broken off is not written, so that the next keeper finds it", () =>
+  withQemu(async (bench) => {
+    const record = await bench.addVm({ on_crash: "triage" });
+    const monitor = await listen(bench);
+    const journal = new ListJournal();
+    let begun = (): void => {};
+    const isBegun = new Promise<void>((resolve) => begun = resolve);
+    const parts = partsOf(bench, journal, (_, signal) => {
+      begun();
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    });
+    const watch = await watchMachine(parts, record, bench.scope.signal);
+    monitor.say("GUEST_PANICKED", PANICKED);
+    await isBegun;
+    await watch?.close();
+    assert.deepEqual(journal.told, [STARTED]);
+  }));
+
+Deno.test("a failure to keep stands in the event, and a late crash says what is known already", () =>
+  withQemu(async (bench) => {
+    const record = await bench.addVm({ on_crash: "triage" });
+    await listen(bench, { status: "paused" });
+    await Deno.writeTextFile(
+      `${bench.context.state.vm(VM_ID)}/crashed.json`,
+      JSON.stringify({ run: record.last_start?.at }),
+    );
+    const known = { vm: VM_ID, details: {} };
+    const started = record.last_start?.at ?? "";
+    const journal = new ListJournal([
+      { ...known, at: "2026-11-29T11:00:00.000Z", event: "crashed" },
+      { ...known, at: started, event: "started" },
+    ]);
+    let after: string | undefined;
+    const isTold = journal.untilAdded(3);
+    const parts = partsOf(bench, journal, (crash) => {
+      after = crash.after;
+      return Promise.reject(new Error("the disk is full"));
+    });
+    const watch = await watchMachine(parts, record, bench.scope.signal);
+    await isTold;
+    await watch?.close();
+    assert.equal(after, "2026-11-29T11:00:00.000Z");
+    assert.deepEqual(journal.told.slice(2), ['crashed {"late":true,"crash_problem":"the disk is full"}']);
   }));

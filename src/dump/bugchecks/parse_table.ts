@@ -157,10 +157,10 @@ function readVariant(
 }
 
 function readCondition(text: string, line: string): Condition {
-  const [, digit, list = ""] = /^([1-4]) = (.+)$/.exec(text) ?? [];
+  const [digit, list = ""] = text.split(" = ");
   const ranges = list.split(", ").map((part): readonly [bigint, bigint] => {
-    const [, low, high = low] = /^(0x[0-9A-F]+)(?:\.\.(0x[0-9A-F]+))?$/.exec(part) ?? [];
-    if (low === undefined || high === undefined) throw unreadable(line);
+    const [low = "", high = low, ...more] = part.split("..");
+    if (!isNumber(low) || !isNumber(high) || more.length > 0) throw unreadable(line);
     return [BigInt(low), BigInt(high)];
   });
   const argument = ([1, 2, 3, 4] as const).find((number) => String(number) === digit);
@@ -182,6 +182,11 @@ function readArgument(cell: string): ArgumentMeaning {
 function joinMeaning(general: ArgumentMeaning | undefined, meaning: string): string {
   if (meaning.startsWith("=")) return meaning.slice(1);
   return general?.text ? `${general.text}: ${meaning}` : meaning;
+}
+
+// A regular expression that matches again and again is compiled, which takes longer than all else here.
+function isNumber(text: string): boolean {
+  return text.startsWith("0x") && Number.isFinite(Number(text));
 }
 
 function unreadable(line: string): HvError {

@@ -10,13 +10,26 @@ import type { Field } from "../layout.ts";
 export type Filler = "PAGE" | "PAGE or X";
 
 const PAGE = [0x50, 0x41, 0x47, 0x45];
-const LETTER_X = 0x58;
+const WORDS: Readonly<Record<Filler, readonly string[]>> = {
+  "PAGE": ["PAGE"],
+  "PAGE or X": ["PAGE", "XXXX"],
+};
 
-/** Whether every byte of a range is filler; `offset` is from the header's start, where the pattern begins. */
-export function isFiller(bytes: Uint8Array, offset: number, filler: Filler): boolean {
-  if (bytes.length === 0) return false;
-  const page = bytes.every((byte, index) => byte === PAGE[(offset + index) & 3]);
-  return page || (filler === "PAGE or X" && bytes.every((byte) => byte === LETTER_X));
+/** Unwritten numbers; every field of a header but the single bytes lies where the pattern begins. */
+const NUMBERS: Readonly<Record<Filler, readonly number[]>> = {
+  "PAGE": [0x4547_4150],
+  "PAGE or X": [0x4547_4150, 0x5858_5858],
+};
+const WIDE_NUMBERS: Readonly<Record<Filler, readonly bigint[]>> = {
+  "PAGE": [0x4547_4150_4547_4150n],
+  "PAGE or X": [0x4547_4150_4547_4150n, 0x5858_5858_5858_5858n],
+};
+
+/** Whether every byte of a range is filler. The range begins where the pattern does. */
+function isFiller(bytes: Uint8Array, filler: Filler): boolean {
+  const letters = String.fromCharCode(...bytes);
+  return letters !== "" &&
+    WORDS[filler].some((word) => word.repeat(letters.length / 4 + 1).startsWith(letters));
 }
 
 /** Reads the fields of one header; what is cut off or never written reads as null. */
@@ -31,15 +44,20 @@ export class HeaderFields {
 
   /** A 32-bit field. */
   number(field: Field, name: string): number | null {
-    return this.#written(field, name) ? this.#reader.u32(field.offset, name) : null;
+    if (!this.#reader.has(field.offset, field.size)) return null;
+    const value = this.#reader.u32(field.offset, name);
+    return NUMBERS[this.#filler].includes(value) ? null : value;
   }
 
   /** A 32-bit or 64-bit field, by the size in its layout. */
   wide(field: Field, name: string): bigint | null {
-    if (!this.#written(field, name)) return null;
-    return field.size === 8
-      ? this.#reader.u64(field.offset, name)
-      : BigInt(this.#reader.u32(field.offset, name));
+    if (field.size !== 8) {
+      const value = this.number(field, name);
+      return value === null ? null : BigInt(value);
+    }
+    if (!this.#reader.has(field.offset, field.size)) return null;
+    const value = this.#reader.u64(field.offset, name);
+    return WIDE_NUMBERS[this.#filler].includes(value) ? null : value;
   }
 
   /**
@@ -51,7 +69,7 @@ export class HeaderFields {
     if (!this.#reader.has(dword, 4)) return null;
     const bytes = this.#reader.bytes(dword, 4, name);
     const value = bytes[field.offset & 3] ?? 0;
-    if (isFiller(bytes, dword, this.#filler)) return null;
+    if (isFiller(bytes, this.#filler)) return null;
     const lettersKept = bytes.filter((byte, index) => byte === PAGE[index]).length;
     return value === PAGE[field.offset & 3] && lettersKept > 1 ? null : value;
   }
@@ -60,13 +78,8 @@ export class HeaderFields {
   text(field: Field, name: string): string | null {
     if (!this.#reader.has(field.offset, 8)) return null;
     const length = Math.min(field.size, this.#reader.size - field.offset);
-    if (isFiller(this.#reader.bytes(field.offset, length, name), field.offset, this.#filler)) return null;
+    if (isFiller(this.#reader.bytes(field.offset, length, name), this.#filler)) return null;
     const text = this.#reader.ascii(field.offset, length, name);
     return text === "" ? null : text;
-  }
-
-  #written(field: Field, name: string): boolean {
-    return this.#reader.has(field.offset, field.size) &&
-      !isFiller(this.#reader.bytes(field.offset, field.size, name), field.offset, this.#filler);
   }
 }

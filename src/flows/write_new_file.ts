@@ -1,9 +1,13 @@
 /** Results as files of this host. */
 
 import { HvError } from "../base/errors.ts";
+import { UndoList } from "../base/undo.ts";
 import type { Host } from "../host/host.ts";
 
-/** Writes a new file; with `overwrite` it may replace one. Throws `hv.conflict` for a path that is taken otherwise. */
+/**
+ * Writes a new file; with `overwrite` it may replace one. A failure leaves none. Throws `hv.conflict` for a path that is
+ * taken otherwise.
+ */
 export async function writeNewFile(
   { files }: Pick<Host, "files">,
   path: string,
@@ -17,6 +21,9 @@ export async function writeNewFile(
       context: { path, wanted: "absent", found: facts.kind },
     });
   }
+  await using undo = new UndoList();
   using writer = await files.create(path, { overwrite, mode: 0o644 });
+  undo.add("file", () => files.remove(path));
   await writer.write(bytes);
+  undo.keep();
 }

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { HvError } from "../../../src/base/errors.ts";
+import { writeNewFile } from "../../../src/flows/write_new_file.ts";
+import { openDenoHost } from "../../../src/host/deno_host.ts";
+import { failureOf } from "../../support/failures.ts";
+import { withTemporaryFolder } from "../../support/temporary_folder.ts";
+
+const BYTES = Uint8Array.of(1, 2, 3);
+
+Deno.test("a file is there whole, and replaced only when that was asked for", () =>
+  withTemporaryFolder(async (folder) => {
+    const host = openDenoHost();
+    const path = `${folder}/screen.png`;
+    await writeNewFile(host, path, BYTES, false);
+    assert.deepEqual(await Deno.readFile(path), BYTES);
+    await failureOf("hv.conflict", () => writeNewFile(host, path, BYTES, false));
+    await writeNewFile(host, path, Uint8Array.of(9), true);
+    assert.deepEqual(await Deno.readFile(path), Uint8Array.of(9));
+    await failureOf("hv.conflict", () => writeNewFile(host, folder, BYTES, true));
+  }));
+
+Deno.test("a file that could not be written to its end is gone", () =>
+  withTemporaryFolder(async (folder) => {
+    const { files } = openDenoHost();
+    const full: typeof files = {
+      ...files,
+      async create(path, options) {
+        const writer = await files.create(path, options);
+        await writer.write(Uint8Array.of(1));
+        return { ...writer, write: () => Promise.reject(new HvError("hv.io", "the disk is full")) };
+      },
+    };
+    await failureOf("hv.io", () => writeNewFile({ files: full }, `${folder}/screen.png`, BYTES, false));
+    assert.deepEqual([...Deno.readDirSync(folder)], []);
+  }));

@@ -107,27 +107,34 @@ qemuTest("an exported disk needs no other file, and comes back as it was", async
   await driver.vms.remove(back, scope);
 });
 
-qemuTest("a folder with files in it is not exported to, an empty one is", async (lab) => {
-  const { driver, scope, state } = lab;
-  const id = await driver.vms.create(lab.vm(), scope);
-  const folder = `${state.root}/out`;
-  await Deno.mkdir(folder);
-  await Deno.writeTextFile(`${folder}/mine`, "text");
-  await failureOf("hv.conflict", () => copiesOf(lab).export(id, folder, scope));
-  assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["mine"]);
-  await Deno.remove(`${folder}/mine`);
-  const attached = `${state.root}/data.qcow2`;
-  await driver.disks?.create({ path: attached, type: "dynamic", size_bytes: 1024 * 1024 }, scope);
-  await driver.disks?.attach(id, attached, {}, scope);
-  const warnings: string[] = [];
-  await copiesOf(lab).export(id, folder, { ...scope, warn: (text) => void warnings.push(text) });
-  assert.deepEqual(warnings, [
-    `The attached disk "${attached}" stays where it is: an export holds the VM's own disks`,
-  ]);
-  assert.ok(existsSync(`${folder}/vm.json`));
-  await failureOf("hv.conflict", () => copiesOf(lab).export(id, `${folder}/vm.json`, scope));
-  await driver.vms.remove(id, scope);
-});
+qemuTest(
+  "a folder with files in it is not exported to, an empty one is; attached disks stay",
+  async (lab) => {
+    const { driver, scope, state } = lab;
+    const id = await driver.vms.create(lab.vm(), scope);
+    const folder = `${state.root}/out`;
+    await Deno.mkdir(folder);
+    await Deno.writeTextFile(`${folder}/mine`, "text");
+    await failureOf("hv.conflict", () => copiesOf(lab).export(id, folder, scope));
+    assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["mine"]);
+    await Deno.remove(`${folder}/mine`);
+    const attached = `${state.root}/data.qcow2`;
+    await driver.disks?.create({ path: attached, type: "dynamic", size_bytes: 1024 * 1024 }, scope);
+    await driver.disks?.attach(id, attached, {}, scope);
+    const warnings: string[] = [];
+    const told = { ...scope, warn: (text: string) => void warnings.push(text) };
+    const { id: clone } = await copiesOf(lab).clone(id, "web2", told);
+    assert.deepEqual(await driver.disks?.attached(clone, scope.signal), []);
+    await copiesOf(lab).export(id, folder, told);
+    assert.deepEqual(warnings, [
+      `The attached disk "${attached}" is no part of the clone: attach a copy of it`,
+      `The attached disk "${attached}" stays where it is: an export holds the VM's own disks`,
+    ]);
+    assert.ok(existsSync(`${folder}/vm.json`));
+    await failureOf("hv.conflict", () => copiesOf(lab).export(id, `${folder}/vm.json`, scope));
+    for (const each of [id, clone]) await driver.vms.remove(each, scope);
+  },
+);
 
 qemuTest("a checkpoint with memory that was exported comes back as a VM that goes on there", async (lab) => {
   const { driver, scope, state } = lab;

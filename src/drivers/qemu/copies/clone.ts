@@ -27,6 +27,9 @@ export async function cloneVm(
   const record = await records.get(source);
   refuseAdopted(record, "clone");
   if (record.tpm) refuseBusyTpm(record, await observe(context, record, scope.signal), "clone");
+  for (const { path } of record.disks ?? []) {
+    scope.warn?.(`The attached disk "${path}" is no part of the clone: attach a copy of it`);
+  }
   const id = newVmId();
   let disks: DiskMoment | undefined;
   await bringIntoBeing(context, records, id, async (folder) => {

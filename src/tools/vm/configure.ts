@@ -55,7 +55,11 @@ export default defineTool({
     const now: string[] = [];
     if (changesSize) now.push(...(await abilityOf(driver, "configure").configure(vm.id, size, context)).now);
     if (crashes !== undefined) {
-      now.push(...(await abilityOf(driver, "crashes").configure(vm.id, crashes, context)).now);
+      const changed = await abilityOf(driver, "crashes").configure(vm.id, crashes, context);
+      now.push(...changed.now);
+      if (changed.at_next_start.includes("panic_on")) {
+        context.warn("The guest's kernel is told what to panic at when the VM is started next");
+      }
     }
     if (!changesSettings) return { ...await driver.vms.get(vm.id, signal), now };
     const abilities = abilityOf(driver, "settings");

@@ -8,7 +8,7 @@
 import { HvError } from "../base/errors.ts";
 import { hex } from "./numbers.ts";
 import { badDump } from "./reasons.ts";
-import { fieldText, MAXIMUM_TEXT_UNITS } from "./text.ts";
+import { decodeUtf16, fieldText, MAXIMUM_TEXT_UNITS } from "./text.ts";
 
 /** Bytes at positions: a file, a piece of memory, a piece of another source. */
 export interface ByteSource {
@@ -159,13 +159,7 @@ export class ByteReader {
   utf16(offset: number, length: number, field: string, cap: number = MAXIMUM_TEXT_UNITS): string {
     const wanted = Math.min(length - length % 2, (cap + 1) * 2, this.#left(offset) & ~1);
     const bytes = this.bytes(offset, Math.max(0, wanted), field);
-    let text = "";
-    for (let at = 0; at + 1 < bytes.length; at += 2) {
-      const unit = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-      if (unit === 0) break;
-      text += String.fromCharCode(unit);
-    }
-    return fieldText(text, cap);
+    return fieldText(decodeUtf16(bytes), cap);
   }
 
   #left(offset: number): number {

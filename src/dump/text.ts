@@ -11,3 +11,14 @@ export function fieldText(text: string, cap: number = MAXIMUM_TEXT_UNITS): strin
   const shown = visibleText(kept);
   return kept.length < text.length ? `${shown}…` : shown;
 }
+
+/** UTF-16LE text up to a NUL or the end; half a unit at the end is left out. */
+export function decodeUtf16(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at + 1 < bytes.length; at += 2) {
+    const unit = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+    if (unit === 0) break;
+    text += String.fromCharCode(unit);
+  }
+  return text;
+}

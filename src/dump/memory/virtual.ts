@@ -1,7 +1,7 @@
 /** Memory by virtual address, whatever a dump keeps of it: page tables over physical pages, or captured blocks. */
 
 import { MAXIMUM_READ_BYTES } from "../bytes.ts";
-import { fieldText, MAXIMUM_TEXT_UNITS } from "../text.ts";
+import { decodeUtf16, fieldText, MAXIMUM_TEXT_UNITS } from "../text.ts";
 import { type Absence, isAbsence } from "./absence.ts";
 
 /** Where an address lies. */
@@ -135,13 +135,7 @@ export abstract class VirtualMemory {
   utf16(address: bigint, byteLength: number, cap: number = MAXIMUM_TEXT_UNITS): string | undefined {
     const bytes = this.read(address, Math.min(byteLength & ~1, 2 * (cap + 1)));
     if (bytes === undefined) return undefined;
-    let text = "";
-    for (let at = 0; at + 1 < bytes.length; at += 2) {
-      const unit = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
-      if (unit === 0) break;
-      text += String.fromCharCode(unit);
-    }
-    return fieldText(text, cap);
+    return fieldText(decodeUtf16(bytes), cap);
   }
 
   #view(address: bigint, length: number): DataView | undefined {

@@ -1,12 +1,13 @@
 /** Fetches files of symbol servers into a cache that has the layout of a store. */
 
 import { HvError, toHvError } from "../../base/errors.ts";
-import { type JsonObject, parseJson } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { folderOf, joinPath } from "../../base/paths.ts";
 import { visibleText } from "../../base/visible_text.ts";
 import type { Progress } from "../../contract/operation.ts";
 import { type Download, withoutSecrets } from "../../host/downloads.ts";
 import type { Host } from "../../host/host.ts";
+import { type Begun, forgetBegun, noteBegun, readBegun } from "./begun_files.ts";
 import type { StoreKey } from "./keys.ts";
 import { parsePointer, partsInStore, POINTER_BYTES, POINTER_NAME } from "./pointer_file.ts";
 import { Silence } from "./silence.ts";
@@ -26,12 +27,6 @@ export interface DownloadOptions {
   readonly allow: (address: string) => void;
   readonly signal: AbortSignal;
   readonly progress: (progress: Progress) => void;
-}
-
-/** A file that was begun: what it is a part of. */
-interface Begun {
-  readonly url: string;
-  readonly validator: string;
 }
 
 const PROGRESS_BYTES = 1024 * 1024;
@@ -159,16 +154,16 @@ export class SymbolDownloads {
     const part = `${path}.part`;
     using _lock = await locks.take(`${path}.lock`, this.#options.signal);
     if (await files.stat(path) !== undefined) return true;
-    const begun = await this.#readBegun(part, url);
+    const begun = await readBegun(files, part, url);
     using silence = new Silence(this.#host.clock, this.#options.signal, url);
     using answer = await this.#ask(url, begun, silence.signal);
     if (isAbsent(answer)) {
-      await this.#forget(path);
+      if (begun !== null) await forgetBegun(files, part);
       return false;
     }
     if (answer.status === 416) {
       // It has got shorter: what was begun is of another version.
-      await this.#forget(path);
+      await forgetBegun(files, part);
       throw serverFailure(url, "what was begun is no part of the file any more", { status: 416 });
     }
     if (answer.status !== 200 && answer.status !== 206) throw refusal(url, answer);
@@ -176,17 +171,17 @@ export class SymbolDownloads {
     if (answer.status === 206 && !goesOn) {
       throw serverFailure(url, "the server sends another part than was asked for", { start: answer.start });
     }
-    await this.#keepBegun(part, url, answer);
+    await noteBegun(files, part, url, answer.validator);
     await this.#write(part, goesOn ? begun.size : 0, url, answer, silence);
     await files.rename(part, path);
-    await this.#forget(path);
+    await forgetBegun(files, part);
     return true;
   }
 
   /** Redirections are followed, but never from https to plain http. */
   async #ask(
     url: string,
-    begun: { size: number; validator: string } | null,
+    begun: Begun | null,
     signal: AbortSignal,
   ): Promise<Download> {
     let address = url;
@@ -228,33 +223,6 @@ export class SymbolDownloads {
       throw serverFailure(url, `${size} of ${total} bytes came`, { wanted_bytes: total, found_bytes: size });
     }
     await writer.sync();
-  }
-
-  /** What an earlier call has begun of this very file; null when it cannot be gone on with. */
-  async #readBegun(part: string, url: string): Promise<(Begun & { size: number }) | null> {
-    const { files } = this.#host;
-    const facts = await files.stat(part);
-    const text = facts === undefined ? undefined : await files.readTextIfPresent(`${part}.json`);
-    if (facts === undefined || text === undefined || facts.size_bytes === 0) return null;
-    try {
-      const begun = parseJson(text);
-      if (typeof begun !== "object" || begun === null || Array.isArray(begun)) return null;
-      const { validator } = begun;
-      return begun.url === url && typeof validator === "string"
-        ? { url, validator, size: facts.size_bytes }
-        : null;
-    } catch {
-      return null;
-    }
-  }
-
-  async #keepBegun(part: string, url: string, { validator }: Download): Promise<void> {
-    if (validator === undefined) await this.#host.files.remove(`${part}.json`);
-    else await this.#host.files.writeAtomically(`${part}.json`, JSON.stringify({ url, validator }));
-  }
-
-  async #forget(path: string): Promise<void> {
-    for (const suffix of [".part", ".part.json"]) await this.#host.files.remove(path + suffix);
   }
 }
 

@@ -226,6 +226,13 @@ Deno.test("a pointer is followed inside its store and to other servers, and the 
     assert.notEqual((await find()).path, null);
     assert.deepEqual(other.asked, ["/elsewhere"]);
   });
+  await withLab(async ({ server, find }) => {
+    server.files.set(POINTER, pointer("blob"));
+    server.files.set("/blob", { bytes: GOOD, tag: '"one"', cut: 5000 });
+    assert.deepEqual(await find(), { path: null, warnings: ["symbols_download"] });
+    assert.deepEqual(await Deno.readFile((await find()).path ?? ""), GOOD);
+    assert(server.asked.some((asked) => asked.startsWith("/blob bytes=")), "it goes on where it broke off");
+  });
 });
 
 Deno.test("a pointer out of its store, to a forbidden server, or to the wrong file gives a warning and no file", async () => {

@@ -9,6 +9,7 @@ import { dumpMachine, PAGE_CONTAINERS, smallDump } from "./machine_dump.ts";
 import { writeMachine } from "./machine_writer.ts";
 import { MemoryFiles } from "./memory_files.ts";
 import { hasSample, readSample, samplePath } from "./shared_samples.ts";
+import { writeWow64 } from "./wow64_writer.ts";
 
 /** A dump to damage, or a file of a symbol store; `dump` is what the store is for then. */
 export interface Seed {
@@ -28,6 +29,7 @@ export function writtenSeeds(): Seed[] {
     ...other.map((paging) => ({ name: paging, bytes: dumpMachine(writeMachine(paging), "full") })),
     { name: "small", bytes: smallDump(machine).bytes },
     { name: "small-arm64", bytes: smallDump(writeMachine("arm64")).bytes },
+    { name: "wow64", bytes: writeWow64(["called", "inside", "lost"]) },
   ];
 }
 

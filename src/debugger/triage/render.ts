@@ -15,7 +15,7 @@ export function renderTriage(triage: DumpTriage): string {
     exceptionLines(triage),
     systemLines(triage),
     stackLines(triage),
-    wow64Lines(triage),
+    wow64Lines(triage.wow64, triage.stack_frames),
     wordLines(triage),
     ...(triage.threads ?? []).map(threadLines),
     moduleLines(triage),
@@ -106,11 +106,12 @@ function systemLines(triage: DumpTriage): string[] {
   ]);
 }
 
-function stackLines(stack: ShownStack, title = "stack"): string[] {
+/** Frames are counted on from `first`: a 32-bit stack goes on where the 64-bit one ends. */
+function stackLines(stack: ShownStack, title = "stack", first = 0): string[] {
   const left = stack.stack_frames - stack.stack.length;
   return [
     `${title} (${stack.stack_frames} frames, ${END_TEXTS.get(stack.stack_end) ?? stack.stack_end})`,
-    ...frameLines(stack.stack),
+    ...frameLines(stack.stack, first),
     ...(left > 0 ? [`  ... ${left} more`] : []),
   ];
 }
@@ -122,13 +123,13 @@ function threadLines({ id, name, stack, stack_end, wow64 }: TriageThread): strin
   return [
     `thread ${id}${name === undefined ? "" : ` "${name}"`} (${END_TEXTS.get(stack_end) ?? stack_end})`,
     ...frameLines(stack),
-    ...wow64Lines({ wow64 }),
+    ...wow64Lines(wow64, stack.length),
   ];
 }
 
-function wow64Lines({ wow64 }: { wow64?: DumpTriage["wow64"] }): string[] {
+function wow64Lines(wow64: DumpTriage["wow64"], above: number): string[] {
   if (wow64 === undefined) return [];
-  if (wow64.stack.length > 0) return stackLines(wow64, "32-bit stack");
+  if (wow64.stack.length > 0) return stackLines(wow64, "32-bit stack", above);
   return [`32-bit stack not readable (${UNREADABLE_TEXTS.get(wow64.stack_end) ?? wow64.stack_end})`];
 }
 
@@ -153,11 +154,11 @@ function wordLines({ scanned }: DumpTriage): string[] {
     : ["words on the stack that may be return addresses, or not", ...frameLines(scanned)];
 }
 
-function frameLines(frames: readonly TriageFrame[]): string[] {
+function frameLines(frames: readonly TriageFrame[], first = 0): string[] {
   return frames.map(({ address, how, sp, source, ...place }, index) => {
     const stack = sp === undefined ? "" : `${sp}  `;
     const where = address === null ? "" : `${address}  `;
-    return `  ${String(index).padStart(2)}  ${stack}${where}${how.padEnd(13)}  ${placeText(place)}${
+    return `  ${String(first + index).padStart(2)}  ${stack}${where}${how.padEnd(13)}  ${placeText(place)}${
       source === undefined ? "" : `  [${source}]`
     }`;
   });

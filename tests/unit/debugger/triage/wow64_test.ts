@@ -40,7 +40,7 @@ Deno.test("a thread's 32-bit stack stands below its 64-bit one, or why it does n
   assert.deepEqual(empty?.wow64, { stack: [], stack_end: "no_context", stack_frames: 0 });
   assert.deepEqual([places(inside?.stack), inside?.stack_end, inside?.wow64], [NAMES, "bottom", undefined]);
   const page = renderTriage(answer);
-  assert.match(page, /^32-bit stack \(3 frames, complete\)\n.*ntdll\.dll\+0x1234\n/m);
+  assert.match(page, /^32-bit stack \(3 frames, complete\)\n {3}1 .*ntdll\.dll\+0x1234\n/m);
   assert.match(page, /^thread 3 .*\n.*\n32-bit stack not readable \(its registers are not in the dump\)$/m);
 });
 

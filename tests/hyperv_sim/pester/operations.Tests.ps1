@@ -267,4 +267,18 @@ Describe 'sight' {
         Set-Faults @{ permission = 'denied' }
         (Get-HostReport).errors.all.failed | Should -BeTrue
     }
+
+    It 'puts no name and no path into the report, whatever fails' {
+        Set-Faults @{}
+        $lab = New-Lab 'a secret name'
+        [void] (Start-Machine $lab.id)
+        $disk = @(Get-DiskPaths (Find-Machine $lab.id))[0]
+        foreach ($faults in @{ locked_disks = @(@{ path = $disk }) }, @{ permission = 'denied' }) {
+            Set-Faults $faults
+            $text = ConvertTo-Json -InputObject (Get-HostReport) -Depth 12
+            foreach ($name in 'a secret name', $lab.key, 'SIMHOST') { $text.Contains($name) | Should -BeFalse -Because $name }
+        }
+        Set-Faults @{}
+        [void] (Remove-Machine $lab.id $lab.key $false $false)
+    }
 }

@@ -12,6 +12,12 @@ function Get-ErrorFacts([scriptblock] $ask) {
     }
 }
 
+# One fact by itself. Whether it could be had is a fact as well; what the failure said may hold names.
+function Get-ReportFact([scriptblock] $ask) {
+    try { @{ value = & $ask } }
+    catch { @{ failed = $true } }
+}
+
 # Which class stands behind a cmdlet, and whether it asks before it acts.
 function Get-CmdletFacts([string] $name) {
     $command = Get-Command -Name $name -Module Hyper-V -ErrorAction SilentlyContinue
@@ -82,9 +88,9 @@ function Get-RunningFacts {
     @{
         machine = $true
         heartbeat = [string] $machine.Heartbeat
-        disk_attached = Get-HostFact { if ($drive) { [bool] (Hyper-V\Get-VHD -Path ([string] $drive.Path) @server -ErrorAction Stop).Attached } }
-        shutdown_components = Get-HostFact { @(Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_ShutdownComponent -Filter ('System' + $filter) -ErrorAction Stop).Count }
-        thumbnail = Get-HostFact {
+        disk_attached = Get-ReportFact { if ($drive) { [bool] (Hyper-V\Get-VHD -Path ([string] $drive.Path) @server -ErrorAction Stop).Attached } }
+        shutdown_components = Get-ReportFact { @(Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_ShutdownComponent -Filter ('System' + $filter) -ErrorAction Stop).Count }
+        thumbnail = Get-ReportFact {
             $system = @(Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_ComputerSystem -Filter $filter -ErrorAction Stop)[0]
             $settings = @(Get-CimAssociatedInstance -InputObject $system -ResultClassName Msvm_VirtualSystemSettingData -ErrorAction Stop | Where-Object { [string] $_.VirtualSystemType -like '*Realized' })[0]
             $service = @(Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_VirtualSystemManagementService -ErrorAction Stop)[0]
@@ -118,10 +124,10 @@ function Get-HostReport {
             missing_disk = Get-ErrorFacts { Hyper-V\Get-VHD -Path ([IO.Path]::Combine([IO.Path]::GetTempPath(), "$missing.vhdx")) @server -ErrorAction Stop }
             all = Get-ErrorFacts { Hyper-V\Get-VM -Name '*' @server -ErrorAction Stop }
         }
-        sight = Get-HostFact { Get-SightFacts }
-        firmware = Get-HostFact { Get-FirmwareFacts }
-        running = Get-HostFact { Get-RunningFacts }
-        templates = Get-HostFact { [object[]] @((Hyper-V\Get-VMHost @server -ErrorAction Stop).SecureBootTemplates | ForEach-Object { @{ name = [string] $_.Name; id = [string] $_.Id } }) }
+        sight = Get-ReportFact { Get-SightFacts }
+        firmware = Get-ReportFact { Get-FirmwareFacts }
+        running = Get-ReportFact { Get-RunningFacts }
+        templates = Get-ReportFact { [object[]] @((Hyper-V\Get-VMHost @server -ErrorAction Stop).SecureBootTemplates | ForEach-Object { @{ name = [string] $_.Name; id = [string] $_.Id } }) }
         language = @{
             culture = [Globalization.CultureInfo]::CurrentUICulture.Name
             output_encoding = [Console]::OutputEncoding.WebName

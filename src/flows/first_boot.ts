@@ -13,7 +13,7 @@ import { type AccessWish, type GuestScope, useGuest } from "./use_guest.ts";
 const LOOK_AGAIN_MS = 1_000;
 
 /** What it only warns of, though what the user gave has then not been done. */
-const GIVEN_UP = /Failed loading yaml|Unhandled non-multipart|Failed at merging|Invalid cloud-config|schema/i;
+const GIVEN_UP = /Failed loading yaml|Unhandled non-multipart|Failed at merging/i;
 
 /**
  * Waits until cloud-init has ended and tells how. Throws `hv.job_failed` with what failed. A guest that has no cloud-init,
@@ -26,14 +26,14 @@ export async function awaitFirstBoot(
   signal: AbortSignal,
 ): Promise<CloudInitOutcome> {
   for (;;) {
-    const { outcome, output } = await useGuest(
-      { ...scope, vm, remembers: false },
-      wish,
-      async (channel) => await look(channel, signal),
+    const { outcome, output } = await unlessLate(
+      vm,
+      signal,
+      () => useGuest({ ...scope, vm, remembers: false }, wish, (channel) => look(channel, signal)),
     );
     switch (outcome.state) {
       case "running":
-        await scope.host.clock.sleep(LOOK_AGAIN_MS, signal);
+        await unlessLate(vm, signal, () => scope.host.clock.sleep(LOOK_AGAIN_MS, signal));
         continue;
       case "failed":
         throw new HvError(
@@ -53,6 +53,21 @@ export async function awaitFirstBoot(
       case "done":
         return outcome;
     }
+  }
+}
+
+/** The limit's failure says what was waited for. */
+async function unlessLate<T>(vm: Vm, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const reason: unknown = signal.aborted ? signal.reason : undefined;
+    if (!(reason instanceof HvError) || reason.code !== "hv.timeout") throw error;
+    throw new HvError("hv.timeout", `cloud-init has not ended in the guest of "${vm.name}"`, {
+      hint: "Wait longer with --timeout; it takes a minute and more without hardware acceleration",
+      context: { ...reason.context, vm: vm.id, wanted: "login", found: "cloud-init runs" },
+      cause: error,
+    });
   }
 }
 

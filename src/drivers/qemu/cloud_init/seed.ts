@@ -55,7 +55,7 @@ export function seedFiles(
 
 const ALL_BY_DHCP: JsonObject = {
   version: 2,
-  ethernets: { cards: { match: { name: "e*" }, dhcp4: true, optional: true } },
+  ethernets: { cards: { match: { name: "e*" }, dhcp4: true } },
 };
 const NO_NETWORK: JsonObject = { version: 2, ethernets: {} };
 

@@ -20,7 +20,9 @@ Deno.test({
         ...Object.fromEntries(world.variables),
         HVLAB_HYPERV_SIM_MODULES: `${ROOT}/tests/hyperv_sim/modules`,
         HVLAB_STATE: windowsPath(`${folder}/state`),
-        HVLAB_WINE_BRIDGE: `"Z:${Deno.execPath()}" run --quiet --no-config -A "${ROOT}/tools/wine/bridge.ts"`,
+        // The Windows side's cache has a name that is none on the Linux side.
+        HVLAB_WINE_BRIDGE:
+          `"Z:/usr/bin/env" -u DENO_DIR "${Deno.execPath()}" run --quiet --no-config -A "${ROOT}/tools/wine/bridge.ts"`,
         HVLAB_WINE_POWERSHELL: findShell() ?? "",
       };
       const run = async (...args: string[]): Promise<[number, Record<string, unknown>]> => {

@@ -13,8 +13,8 @@ import { noteOnVmLock } from "./vm_lock.ts";
 
 /** Events that a call which is at work explains. */
 const EXPLAINED: ReadonlySet<VmEventKind> = new Set(["paused", "resumed", "stopped"]);
-/** What a crash that is being kept brings with it: the guest goes on for a moment and is halted again. */
-const OF_KEEPING: ReadonlySet<VmEventKind> = new Set(["paused", "resumed", "crashed"]);
+/** What a crash that is being kept brings with it: the guest goes on for a moment, may begin to reboot, and is halted again. */
+const OF_KEEPING: ReadonlySet<VmEventKind> = new Set(["paused", "resumed", "reset", "crashed"]);
 
 /** Where a machine's history goes, and who keeps its crashes. */
 export interface WriterParts {

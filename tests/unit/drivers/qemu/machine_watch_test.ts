@@ -170,7 +170,7 @@ Deno.test("a crash is written with what was kept of it, without what keeping it 
     );
     monitor.say("GUEST_PANICKED", PANICKED);
     await isBegun;
-    ["RESUME", "STOP", "SHUTDOWN"].forEach((event) => monitor.say(event));
+    ["RESUME", "RESET", "STOP", "SHUTDOWN"].forEach((event) => monitor.say(event));
     await isHeard;
     monitor.hangUp();
     await watch?.ended;

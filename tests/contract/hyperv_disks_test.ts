@@ -62,6 +62,8 @@ faultTest(
     await world.setFaults({ locked_disks: [{ path }] });
     const held = await lab.failure("disk_info", { path });
     assert.deepEqual([held.code, held.context.reason], ["hv.conflict", "in_use"]);
+    await world.setFaults({ permission: "denied" });
+    assert.equal((await lab.failure("disk_info", { path })).code, "hv.permission");
     await world.setFaults({});
     await Deno.writeTextFile(`${lab.root}/junk.vhdx`, "junk");
     assert.equal((await lab.failure("disk_chain", { path: `${lab.root}/junk.vhdx` })).code, "hv.bad_image");

@@ -13,13 +13,13 @@ function ConvertTo-DiskFacts($disk) {
     }
 }
 
-# The disk of a file. One that Hyper-V cannot read is told apart from one that is not there.
+# The disk of a file. One that Hyper-V cannot read is told apart from one that is not there, and from one that may not be read.
 function Find-Disk([string] $path) {
     $server = Get-Server
     try { return Hyper-V\Get-VHD -Path $path @server -ErrorAction Stop }
     catch {
         if (Test-NotFound $_) { Stop-Operation 'hv.not_found' "There is no disk `"$path`"" 'Check the path' @{ path = $path } }
-        if ([string] $_.CategoryInfo.Category -eq 'ResourceBusy') { throw }
+        if ('ResourceBusy', 'PermissionDenied' -contains [string] $_.CategoryInfo.Category -or (Get-FailureCause $_)) { throw }
         Stop-Operation 'hv.bad_image' "Hyper-V cannot read `"$path`" as a disk: $($_.Exception.Message.Split("`n")[0])" 'Give another file, or make it anew' @{ path = $path; reason = 'unreadable' }
     }
 }

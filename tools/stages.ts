@@ -4,18 +4,10 @@
  */
 
 import { buildBundle } from "./bundle.ts";
-import { type Counts, readCounts } from "./stages/junit.ts";
+import type { Counts } from "./stages/junit.ts";
 import { runPester, SCRIPT as PESTER } from "./stages/pester.ts";
 import { ROOT, runProgram } from "./programs.ts";
-
-/** What came of a stage. */
-interface StageResult {
-  counts: Counts;
-  /** Lines that the reader should see even when all is well. */
-  notes: string[];
-  /** Everything that it printed, shown when it failed. */
-  output: string;
-}
+import { runTestFolder, type StageResult } from "./stages/test_run.ts";
 
 interface Stage {
   name: string;
@@ -24,12 +16,6 @@ interface Stage {
 
 /** A failed stage shows at most this much of its output. */
 const SHOWN_CHARACTERS = 30_000;
-
-/** Folders whose files share no guest and no port, so that they may run beside each other. */
-const PARALLEL: ReadonlySet<string> = new Set(["unit", "tools"]);
-
-/** A folder of tests that takes longer than this hangs. */
-const TEST_LIMIT_MS = 20 * 60_000;
 
 const CHECKS: readonly Stage[] = [
   check("format", ["fmt", "--check", "--quiet"]),
@@ -77,7 +63,7 @@ async function findTestStages(): Promise<Stage[]> {
   }
   const rank = (name: string): number => order.includes(name) ? order.indexOf(name) : order.length;
   folders.sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
-  const stages: Stage[] = folders.map((name) => ({ name: `tests/${name}`, run: () => runTests(name) }));
+  const stages: Stage[] = folders.map((name) => ({ name: `tests/${name}`, run: () => runTestFolder(name) }));
   // Right behind the other checks of the tools: a broken operation is told in its own words first.
   if (await isFile(PESTER)) stages.splice(2, 0, { name: "tests/hyperv_sim", run: runPester });
   return stages;
@@ -92,37 +78,6 @@ async function holdsTests(folder: string): Promise<boolean> {
     if (isDirectory ? await holdsTests(`${folder}/${name}`) : name.endsWith("_test.ts")) return true;
   }
   return false;
-}
-
-async function runTests(folder: string): Promise<StageResult> {
-  const report = await Deno.makeTempFile({ suffix: ".xml" });
-  try {
-    const { code, stdout, stderr } = await runProgram(Deno.execPath(), [
-      "test",
-      "-A",
-      "--no-check",
-      `--junit-path=${report}`,
-      ...(PARALLEL.has(folder) ? ["--parallel"] : []),
-      `tests/${folder}`,
-    ], { limitMs: TEST_LIMIT_MS });
-    const { counts, skipped } = readCounts(await Deno.readTextFile(report));
-    // A file that cannot be loaded ends the run with a failure that no report counts.
-    if (code !== 0 && counts.failed === 0) counts.failed = 1;
-    const notes = stdout.split("\n").filter((line) => line.startsWith("note: "));
-    return {
-      counts,
-      notes: [...notes, ...skipped.map((name) => `skipped: ${name}`)],
-      output: whatFailed(stdout) + stderr,
-    };
-  } finally {
-    await Deno.remove(report);
-  }
-}
-
-/** The part of a test run's output that tells of failures; all of it when the run did not get that far. */
-function whatFailed(output: string): string {
-  const start = output.indexOf("\n ERRORS \n");
-  return start < 0 ? output : output.slice(start);
 }
 
 async function runStage({ name, run }: Stage): Promise<Counts> {

@@ -10,7 +10,16 @@ async function runStages(tests: Record<string, string>): Promise<Outcome & { las
     for (const name of ["tools/stages", "src/mcp", "src/tools", "tests/unit"]) {
       await Deno.mkdir(`${folder}/${name}`, { recursive: true });
     }
-    for (const name of ["stages.ts", "stages/junit.ts", "stages/pester.ts", "bundle.ts", "programs.ts"]) {
+    for (
+      const name of [
+        "stages.ts",
+        "stages/junit.ts",
+        "stages/pester.ts",
+        "stages/test_run.ts",
+        "bundle.ts",
+        "programs.ts",
+      ]
+    ) {
       await Deno.copyFile(`${ROOT}/tools/${name}`, `${folder}/tools/${name}`);
     }
     const fine = {

@@ -1,7 +1,9 @@
 # What the operations share. PowerShell 5.1 only: no ternary, no ??, no -AsHashtable.
 
-function Write-Frame($shared, [string] $id, $frame) {
-    $bytes = [Text.Encoding]::UTF8.GetBytes("`n#hvlab $id " + (ConvertTo-Json -InputObject $frame -Depth 10 -Compress) + "`n")
+function Write-Frame($shared, [string] $id, $frame) { Write-Text $shared $id (ConvertTo-Json -InputObject $frame -Depth 10 -Compress) }
+
+function Write-Text($shared, [string] $id, [string] $json) {
+    $bytes = [Text.Encoding]::UTF8.GetBytes("`n#hvlab $id $json`n")
     $shared.Output.Write($bytes, 0, $bytes.Length)
     $shared.Output.Flush()
 }

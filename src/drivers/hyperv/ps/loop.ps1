@@ -40,37 +40,51 @@ function ConvertTo-Argument($value) {
     $value
 }
 
-# A runspace that nobody uses. One whose call has replied is about to be free, and is waited for: another one would have to load
-# the module first. Nothing when all are busy and there may be no more.
-function Get-IdleRunspace {
-    foreach ($id in @($open.Keys)) {
-        if ($shared.Replied.ContainsKey($id)) { [void] $open[$id].Handle.AsyncWaitHandle.WaitOne(1000) }
+# Lets a worker wait for calls. Its pipeline stays open between them: to begin one takes as long as a whole small call.
+function Start-Worker($worker) {
+    $worker.Calls = New-Object 'System.Collections.Concurrent.BlockingCollection[object]'
+    $worker.Stopping = $false
+    $worker.Shell = [PowerShell]::Create()
+    $worker.Shell.Runspace = $worker.Runspace
+    [void] $worker.Shell.AddScript($hello.worker).AddArgument($shared).AddArgument($worker.Calls)
+    $worker.Handle = $worker.Shell.BeginInvoke()
+}
+
+# A worker without a call; one that was stopped waits again in the runspace that it had. Nothing when all are busy and there may
+# be no more.
+function Get-IdleWorker {
+    foreach ($worker in $workers) {
+        if ($worker.Call) { continue }
+        if ($worker.Shell) { return $worker }
+        $runspace = $worker.Runspace
+        for ($look = 0; $look -lt 100 -and [string] $runspace.RunspaceAvailability -ne 'Available'; $look++) { Start-Sleep -Milliseconds 1 }
+        if ([string] $runspace.RunspaceAvailability -ne 'Available') { continue }
+        Start-Worker $worker
+        return $worker
     }
-    Update-Requests
-    $busy = @($open.Values | ForEach-Object { $_.Shell.Runspace })
-    foreach ($one in $runspaces) {
-        if ($busy -contains $one) { continue }
-        for ($look = 0; $look -lt 100 -and [string] $one.RunspaceAvailability -ne 'Available'; $look++) { Start-Sleep -Milliseconds 1 }
-        if ([string] $one.RunspaceAvailability -eq 'Available') { return $one }
-    }
-    if ($runspaces.Count -ge [int] $hello.workers) { return }
-    $new = [Management.Automation.Runspaces.RunspaceFactory]::CreateRunspace()
-    $new.Open()
-    [void] $runspaces.Add($new)
+    if ($workers.Count -ge [int] $hello.workers) { return }
+    $new = @{ Runspace = [Management.Automation.Runspaces.RunspaceFactory]::CreateRunspace(); Call = '' }
+    $new.Runspace.Open()
+    Start-Worker $new
+    [void] $workers.Add($new)
     $new
 }
 
-# Begins what waits for a runspace, oldest first.
+function Test-Working {
+    foreach ($worker in $workers) { if ($worker.Call) { return $true } }
+    $false
+}
+
+# Gives what waits to workers, oldest first.
 function Start-Waiting {
     while ($waiting.Count) {
-        $runspace = Get-IdleRunspace
-        if (-not $runspace) { return }
+        $worker = Get-IdleWorker
+        if (-not $worker) { return }
         $next = $waiting[0]
         $waiting.RemoveAt(0)
-        $shell = [PowerShell]::Create()
-        $shell.Runspace = $runspace
-        [void] $shell.AddScript($hello.worker).AddArgument($shared).AddArgument($next.Id).AddArgument($next.Function).AddArgument($next.Arguments)
-        $open[$next.Id] = @{ Shell = $shell; Handle = $shell.BeginInvoke(); Stopping = $false }
+        $worker.Shell.Streams.ClearStreams()
+        $worker.Call = $next.Id
+        $worker.Calls.Add($next)
     }
 }
 
@@ -92,43 +106,50 @@ function Stop-Request([string] $id) {
         $waiting.Remove($one)
         Write-Frame $id @{ kind = 'stopped'; reason = '' }
     }
-    $call = $open[$id]
-    if (-not $call -or $call.Stopping) { return }
-    $call.Stopping = $true
-    [void] $call.Shell.BeginStop($null, $null)
+    foreach ($worker in $workers) {
+        if ($worker.Call -ne $id -or $worker.Stopping -or $shared.Replied.ContainsKey($id)) { continue }
+        $worker.Stopping = $true
+        [void] $worker.Shell.BeginStop($null, $null)
+        # Should it have replied just now, this ends its wait.
+        $worker.Calls.Add($null)
+    }
 }
 
-# Forwards progress, and clears away what has ended. A call that ended without a reply was stopped.
+# Forwards progress, and frees the workers whose call has ended. A call that ended without a reply was stopped.
 function Update-Requests {
-    foreach ($id in @($open.Keys)) {
-        $call = $open[$id]
-        $records = @($call.Shell.Streams.Progress.ReadAll())
-        if ($records.Count -and -not $shared.Replied.ContainsKey($id)) {
-            $record = $records[-1]
+    foreach ($worker in $workers) {
+        $id = $worker.Call
+        if (-not $id) { continue }
+        $hasEnded = $worker.Handle.IsCompleted
+        $hasReplied = $shared.Replied.ContainsKey($id)
+        if (-not $hasReplied -and $worker.Shell.Streams.Progress.Count) {
+            $record = @($worker.Shell.Streams.Progress.ReadAll())[-1]
             Write-Frame $id @{ kind = 'progress'; activity = [string] $record.Activity; percent = [int] $record.PercentComplete }
         }
-        if (-not $call.Handle.IsCompleted) { continue }
-        if (-not $shared.Replied.ContainsKey($id)) {
-            $reason = $call.Shell.InvocationStateInfo.Reason
-            Write-Frame $id @{ kind = 'stopped'; reason = $(if ($reason) { $reason.Message } else { '' }) }
+        if ($hasEnded) {
+            if (-not $hasReplied) {
+                $reason = $worker.Shell.InvocationStateInfo.Reason
+                Write-Frame $id @{ kind = 'stopped'; reason = $(if ($reason) { $reason.Message } else { '' }) }
+            }
+            # The runspace is kept for the next call.
+            $worker.Shell.Dispose()
+            $worker.Shell = $null
         }
+        elseif (-not $hasReplied -or $worker.Stopping) { continue }
         $shared.Replied.Remove($id)
-        # The runspace is kept for the next call.
-        $call.Shell.Dispose()
-        $open.Remove($id)
+        $worker.Call = ''
     }
 }
 
 $operations = @{}
 foreach ($property in $hello.operations.PSObject.Properties) { $operations[$property.Name] = $property.Value }
-$open = @{}
 $waiting = New-Object Collections.ArrayList
-$runspaces = New-Object Collections.ArrayList
+$workers = New-Object Collections.ArrayList
 Write-Frame ([string] $hello.id) @{ kind = 'result'; value = @{ process = $PID; version = $PSVersionTable.PSVersion.ToString() } }
 
 $line = $reader.ReadLineAsync()
 while ($true) {
-    if ($open.Count -eq 0 -and $waiting.Count -eq 0) { [void] $line.Wait() } else { [void] $line.Wait(30) }
+    if (-not $waiting.Count -and -not (Test-Working)) { [void] $line.Wait() } else { [void] $line.Wait(30) }
     if ($line.IsCompleted) {
         $text = $line.Result
         # The end of our input: whoever started us has gone.
@@ -147,9 +168,13 @@ while ($true) {
 }
 # What is tied to whoever started us ends with them.
 if ($shared.Tied.Count) {
-    $shell = [PowerShell]::Create()
-    $idle = Get-IdleRunspace
-    if ($idle) { $shell.Runspace = $idle }
-    [void] $shell.AddScript('Remove-TiedMachines').Invoke()
+    $worker = Get-IdleWorker
+    if ($worker) {
+        $worker.Calls.Add($null)
+        [void] $worker.Handle.AsyncWaitHandle.WaitOne(1000)
+        $shell = [PowerShell]::Create()
+        $shell.Runspace = $worker.Runspace
+        [void] $shell.AddScript('Remove-TiedMachines').Invoke()
+    }
 }
 [Environment]::Exit(0)

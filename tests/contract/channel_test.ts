@@ -16,7 +16,9 @@ import { channelBehaviours, type ChannelLab } from "./channel_behaviours.ts";
 
 const image = findTinyImage();
 const BOOT_LIMIT_MS = 60_000;
+const GONE_LIMIT_MS = 60_000;
 const LONE_EXEC = new URL("../support/lone_exec.ts", import.meta.url).pathname;
+const LONE_SSH_EXEC = new URL("../support/lone_ssh_exec.ts", import.meta.url).pathname;
 /** Names that have broken other programs stand in the path of keys and sockets. */
 const ODD_FOLDER = "a,b =c%20d 'é";
 
@@ -34,22 +36,7 @@ Deno.test({
     const handles = await countHandles(lab);
     for (const [name, behave] of Object.entries(channelBehaviours)) await test.step(name, () => behave(lab));
     await test.step("the next call ends what a killed one left", async () => {
-      const killed = new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--no-check", LONE_EXEC, machine.agent, "echo begun; sleep 307 & sleep 308"],
-        stdin: "null",
-        stdout: "piped",
-        stderr: "inherit",
-      }).spawn();
-      const reader = killed.stdout.getReader();
-      let seen = "";
-      while (seen !== "begun\n") {
-        const { value, done } = await reader.read();
-        assert.ok(!done, `the process ended after "${seen}"`);
-        seen += new TextDecoder().decode(value);
-      }
-      killed.kill("SIGKILL");
-      await killed.status;
-      await reader.cancel();
+      await killOnceBegun(LONE_EXEC, machine.agent, "echo begun; sleep 307 & sleep 308");
       assert.equal((await run("ps -o args | grep -c '[s]leep 30[78]'")).stdout, "0\n");
       const folder = machine.agent.slice(0, machine.agent.lastIndexOf("/"));
       const traces = Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.includes(".trace-"));
@@ -107,6 +94,12 @@ Deno.test({
       const words = Array.from({ length: 50 }, (_, index) => String(index));
       const results = await Promise.all(words.map((word) => run({ argv: ["echo", word] }, 120_000)));
       assert.deepEqual(results.map(({ stdout }) => stdout), words.map((word) => `${word}\n`));
+    });
+    await test.step("a program ends with all that it started when its caller is killed", async () => {
+      const script = "trap '' TERM HUP; sleep 307 & setsid sleep 308 & echo begun; sleep 309";
+      await killOnceBegun(LONE_SSH_EXEC, String(machine.sshPort), address.folder, script);
+      await untilGone(labOf(host, sponsor), "[s]leep 30[789]");
+      assert.equal((await run("echo next")).stdout, "next\n");
     });
     await test.step("a shared connection that has gone silent is given up before anything begins", async () => {
       await labOf(host, sponsor).run(SILENCE_CONNECTIONS);
@@ -207,6 +200,34 @@ async function showOverlap(host: Host, one: GuestChannel, other: GuestChannel): 
   const count = async (channel: GuestChannel): Promise<string> =>
     (await labOf(host, channel).run(script)).stdout;
   assert.deepEqual(await Promise.all([count(one), count(other)]), Array(2).fill("1\n2\n3\n4\n5\n6\n7\n8\n"));
+}
+
+/** Starts a program of ours, waits until what it runs in the guest says "begun", and kills it. */
+async function killOnceBegun(...words: string[]): Promise<void> {
+  const killed = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", ...words],
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  }).spawn();
+  const reader = killed.stdout.getReader();
+  let seen = "";
+  while (seen !== "begun\n") {
+    const { value, done } = await reader.read();
+    assert.ok(!done, `the process ended after "${seen}"`);
+    seen += new TextDecoder().decode(value);
+  }
+  killed.kill("SIGKILL");
+  await killed.status;
+  await reader.cancel();
+}
+
+/** Waits until no process of the guest has such arguments; nobody says when. */
+async function untilGone({ run, host }: ChannelLab, pattern: string): Promise<void> {
+  const limit = AbortSignal.timeout(GONE_LIMIT_MS);
+  while ((await run(`ps -o args | grep -c '${pattern}'`)).stdout !== "0\n") {
+    await host.clock.sleep(200, limit);
+  }
 }
 
 async function killUnder({ channel }: ChannelLab, machine: PlainMachine): Promise<void> {

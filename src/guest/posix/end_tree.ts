@@ -1,13 +1,13 @@
 /** Ending a program in a POSIX guest with all that it started. */
 
 /**
- * Ends everything that descends from a process, and everything in the sessions that it and they lead, looked for again
- * until nothing is left. Argument: process id. Succeeds when it is gone.
+ * Ends everything that descends from the process `$hv_root`, and everything in the sessions that it and they lead, looked
+ * for again until nothing is left. The process `$hv_spared` is left alone, if it is not empty. Succeeds when the rest is gone.
  */
-export const END_TREE = `
-hv_root=$1 hv_pass=0
+export const END_TREE_OF_ROOT = `
+hv_pass=0
 while [ "$hv_pass" -lt 100 ]; do
-  hv_pass=$((hv_pass + 1)) hv_tree=" $hv_root " hv_left= hv_grown=1
+  hv_pass=$((hv_pass + 1)) hv_tree=" $hv_root \${hv_spared:++$hv_spared }" hv_left= hv_grown=1
   while [ -n "$hv_grown" ]; do
     hv_grown=
     for hv_stat in /proc/[0-9]*/stat; do
@@ -30,3 +30,8 @@ done
 echo "$hv_left"
 exit 1
 `;
+
+/** The same as a script. Argument: process id. */
+export const END_TREE = `
+hv_root=$1 hv_spared=
+${END_TREE_OF_ROOT}`;

@@ -6,6 +6,7 @@
 
 import { HvError } from "../../base/errors.ts";
 import type { GuestCommand, GuestExit } from "../channel.ts";
+import { END_TREE_OF_ROOT } from "./end_tree.ts";
 
 /** What follows the mark on a line of ours. */
 export const SIGNS = { begun: ">", ended: "<", failed: "!" } as const;
@@ -76,15 +77,31 @@ esac
  * the guest can give it a session. The program begins with the line that answers it: who did not see ours knows that
  * nothing has begun. The last line carries the shell's own words, if it has any, and its code: dash and busybox tell a
  * program that a signal has ended only by such words.
+ *
+ * A program that reads nothing of ours has our stream as its life line: while it runs nothing comes there, and when it
+ * ends, as with whoever holds the other end, the program is ended with all that it started.
  */
 export const RUN_MARKED = `${PREPARE}
 if hv_find setsid "$PATH:/usr/bin:/bin"; then set -- "$hv_found" -- "$@"; fi
 printf '%s>\\n' "$hv_mark"
 printf '%s>%s\\n' "$hv_mark" "$$" >&2
 IFS= read -r hv_go || exit 125
-[ "$hv_feed" = feed ] || exec </dev/null
+hv_watcher=
+if [ "$hv_feed" != feed ]; then
+  exec 5<&0 </dev/null
+  {
+    IFS= read -r hv_rest <&5
+    IFS= read -r hv_line </proc/self/stat
+    hv_root=$$ hv_spared=\${hv_line%% *}
+    set +f
+    ${END_TREE_OF_ROOT}
+  } >/dev/null 2>&1 &
+  hv_watcher=$!
+  exec 5<&-
+fi
 exec 3>&1 4>&2
 hv_end=$({ (exec "$@" >&3 2>&4 3>&- 4>&-); echo "$?"; } 2>&1)
+[ -z "$hv_watcher" ] || { kill -KILL "$hv_watcher"; wait "$hv_watcher"; } 2>/dev/null
 hv_words=\${hv_end%"\${hv_end##*[!0-9]}"}
 printf '%s<%s%s\\n' "$hv_mark" "\${hv_words:+!}" "\${hv_end##*[!0-9]}" >&2
 printf '%s<\\n' "$hv_mark"

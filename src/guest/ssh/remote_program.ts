@@ -113,7 +113,10 @@ export class RemoteProgram {
     await this.#ssh.ended;
   }
 
-  /** The script and its arguments are the first line; the go and what the program reads follow once it says that it is ready. */
+  /**
+   * The script and its arguments are the first line; the go and what the program reads follow once it says that it is
+   * ready. Without anything to read the stream stays open, since its end would end the program.
+   */
   async #feed(): Promise<void> {
     const line = scriptInLine(RUN_MARKED, markedArguments(this.#mark, this.#command));
     const { stdin } = this.#command;
@@ -132,7 +135,8 @@ export class RemoteProgram {
         // The program has ended without reading all of it.
         return;
       }
-      bytes = await (stdin?.() ?? null);
+      if (stdin === undefined) return;
+      bytes = await stdin();
     }
     await this.#ssh.closeInput();
   }

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { quoteInLine, readEnd, scriptInLine } from "../../../src/guest/posix/marked_program.ts";
+import type { GuestCommand } from "../../../src/guest/channel.ts";
+import {
+  markedArguments,
+  newMark,
+  quoteInLine,
+  readEnd,
+  RUN_MARKED,
+  scriptInLine,
+} from "../../../src/guest/posix/marked_program.ts";
 
 /** Shells that read the line on real guests; those that are here. */
 const SHELLS = ["sh", "bash", "busybox"].filter((shell) => {
@@ -49,3 +57,64 @@ Deno.test("an end is a code, or a signal when the shell says so in words", () =>
   assert.deepEqual(readEnd("!137"), { exit_code: null, signal: 9 });
   assert.deepEqual(readEnd("!3"), { exit_code: 3, signal: null });
 });
+
+Deno.test("a program ends with all that it started when whoever holds the other end is gone", async () => {
+  for (const shell of SHELLS) {
+    const mark = newMark();
+    const script = "trap '' TERM HUP; sleep 311 & setsid sleep 312 & echo begun; sleep 313";
+    const begun = await begin(shell, mark, { argv: ["sh", "-c", script] });
+    await begun.writer.close();
+    const { stdout, stderr } = await begun.rest();
+    assert.equal(stdout, `${mark}>\nbegun\n`);
+    assert.equal(stderr, "");
+    const left = new Deno.Command("sh", { args: ["-c", "ps -eo args | grep -c '^[s]leep 31[123]'"] });
+    assert.equal(new TextDecoder().decode((await left.output()).stdout), "0\n", shell);
+  }
+});
+
+Deno.test("a program that ends by itself leaves nobody waiting at our stream", async () => {
+  for (const shell of SHELLS) {
+    const mark = newMark();
+    const begun = await begin(shell, mark, { argv: ["sh", "-c", "echo begun; exit 7"] });
+    // The streams end although ours is open: nothing that the script started has them.
+    const { stdout, stderr } = await begun.rest();
+    assert.equal(stdout, `${mark}>\nbegun\n${mark}<\n`);
+    assert.equal(stderr, `${mark}<7\n`);
+    await assert.rejects(begun.writer.write(new TextEncoder().encode("x")), shell);
+  }
+});
+
+/** Starts a program as an SSH server would, and lets it begin; it has said "begun". */
+async function begin(shell: string, mark: string, command: GuestCommand) {
+  const args = [...(shell === "busybox" ? ["sh"] : []), "-c", 'IFS= read -r hv_line && eval "$hv_line"'];
+  const child = new Deno.Command(shell, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+  const writer = child.stdin.getWriter();
+  const out = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const err = child.stderr.pipeThrough(new TextDecoderStream()).getReader();
+  await writer.write(new TextEncoder().encode(scriptInLine(RUN_MARKED, markedArguments(mark, command))));
+  const first = await readUntil(err, (text) => text.endsWith("\n"));
+  assert.match(first, new RegExp(`^${mark}>[0-9]+\n$`));
+  await writer.write(new TextEncoder().encode("\n"));
+  const stdout = await readUntil(out, (text) => text.includes("begun\n"));
+  return {
+    writer,
+    rest: async () => {
+      const [more, stderr] = await Promise.all([readUntil(out), readUntil(err)]);
+      await child.status;
+      return { stdout: stdout + more, stderr };
+    },
+  };
+}
+
+async function readUntil(
+  reader: ReadableStreamDefaultReader<string>,
+  isEnough: (text: string) => boolean = () => false,
+): Promise<string> {
+  let text = "";
+  while (!isEnough(text)) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += value;
+  }
+  return text;
+}

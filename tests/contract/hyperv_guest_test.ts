@@ -110,15 +110,43 @@ faultTest("a script is gone afterwards, and its exit code is its own", async ({ 
   await assert.rejects(Deno.stat(path), Deno.errors.NotFound);
 });
 
+faultTest("a program reads what is sent, to the last byte", async ({ lab }) => {
+  await running(lab);
+  const bytes = Uint8Array.from({ length: 700_001 }, (_, at) => (at * 2_654_435_761) >>> 13);
+  const input = `${lab.root}/in`;
+  await Deno.writeFile(input, bytes);
+  const { sha256 } = await lab.call("guest_copy_to", {
+    vm: "web",
+    source: input,
+    destination: `${lab.root}/same`,
+  });
+  const send = async (argv: string[], source = input) =>
+    await lab.call("guest_exec", { vm: "web", argv, stdin: source });
+  assert.equal((await send(["sha256sum"])).stdout, `${sha256}  -\n`);
+  assert.equal((await send(["sh", "-c", "sleep 1; sha256sum"])).stdout, `${sha256}  -\n`);
+  assert.equal((await send(["sh", "-c", "head -c 0; exit 4"])).exit_code, 4);
+  await Deno.writeFile(input, new Uint8Array());
+  assert.equal((await send(["wc", "-c"])).stdout, "0\n");
+  assert.equal((await lab.exec("web", ["wc", "-c"])).stdout, "0\n");
+});
+
+faultTest("a program that reads nothing ends at its limit all the same", async ({ lab }) => {
+  await running(lab);
+  await Deno.writeFile(`${lab.root}/in`, new Uint8Array(400_000));
+  const failure = await lab.failure(
+    "guest_exec",
+    { vm: "web", argv: ["sleep", "306"], stdin: `${lab.root}/in` },
+    { timeout_s: 3 },
+  );
+  assert.equal(failure.code, "hv.timeout");
+  assert.equal((await lab.exec("web", ["sh", "-c", "ps -eo args | grep -c '^[s]leep 306'"])).stdout, "0\n");
+});
+
 faultTest("what PowerShell Direct cannot do is said", async ({ lab }) => {
   await running(lab);
-  await Deno.writeTextFile(`${lab.root}/in`, "x");
-  for (const more of [{ run_as: "other" }, { stdin: `${lab.root}/in` }]) {
-    assert.equal(
-      (await lab.failure("guest_exec", { vm: "web", argv: ["true"], ...more })).code,
-      "hv.unsupported",
-    );
-  }
+  const as = await lab.failure("guest_exec", { vm: "web", argv: ["true"], run_as: "other" });
+  assert.deepEqual([as.code, as.context.field], ["hv.unsupported", "run_as"]);
+  assert.match(as.hint ?? "", /--user and --password-from-env/);
   const other = await lab.failure("guest_exec", { vm: "web", argv: ["true"], channel: "ssh" });
   assert.deepEqual([other.code, other.context.found], ["hv.unsupported", ["psdirect"]]);
 });

@@ -8,6 +8,10 @@ import type { HyperV } from "./client.ts";
 
 /** How long one look for output waits in the guest; calls to one guest take turns, so that it is short. */
 const LOOK_MS = 400;
+/** The same while there is something to send, which waits for its turn. */
+const LOOK_BETWEEN_MS = 20;
+/** How long a program is given to take what was sent before the next look for output. */
+const TAKE_MS = 50;
 /** Bytes of a file that travel at once: the objects of a session may have some megabytes. */
 const PART_BYTES = 256 * 1024;
 /** How long ending a program may take after its caller has gone. */
@@ -24,6 +28,8 @@ const Answer = z.object({
   code: z.optional(z.nullable(z.number())),
   bytes: z.optional(z.string()),
   folder: z.optional(z.string()),
+  taken: z.optional(z.boolean()),
+  closed: z.optional(z.boolean()),
 });
 type Answer = z.infer<typeof Answer>;
 
@@ -62,14 +68,23 @@ export class PowerShellDirect implements GuestChannel {
     signal: AbortSignal,
   ): Promise<GuestExit> {
     const [program = ""] = argv;
-    if (user !== undefined || stdin !== undefined) throw cannot(user === undefined ? "stdin" : "run_as");
+    if (user !== undefined) throw cannotRunAs();
     if (program === "") throw new HvError("hv.not_found", 'There is no program ""', { context: { program } });
-    const words = [String(argv.length), ...argv, cwd ?? "", ...Object.entries(env).flat()];
+    const feeds = stdin === undefined ? "" : "feed";
+    const words = [String(argv.length), ...argv, cwd ?? "", feeds, ...Object.entries(env).flat()];
     const started = await this.#call("start_program", words, signal);
     const key = keyOf(started, `start "${program}"`, { program });
+    const left = new AbortController();
+    const feeding = this.#feed(key, stdin, AbortSignal.any([signal, left.signal]));
+    let isFed = false;
+    const fed = feeding.then(() => void (isFed = true));
+    // A failure is met by the next look.
+    fed.catch(() => {});
     try {
       for (;;) {
-        const { out, err, code } = await this.#call("read_program", [key, String(LOOK_MS)], signal);
+        const look = String(isFed ? LOOK_MS : LOOK_BETWEEN_MS);
+        const looking = this.#call("read_program", [key, look], signal);
+        const { out, err, code } = await Promise.race([looking, fed.then(() => looking)]);
         if (out) await sinks.stdout(Uint8Array.fromBase64(out));
         if (err) await sinks.stderr(Uint8Array.fromBase64(err));
         // Windows counts exit codes without a sign; PowerShell shows them with one.
@@ -80,6 +95,8 @@ export class PowerShellDirect implements GuestChannel {
     } catch (error) {
       await this.#call("stop_program", [key], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
       throw error;
+    } finally {
+      left.abort();
     }
   }
 
@@ -136,6 +153,25 @@ export class PowerShellDirect implements GuestChannel {
   /** The session belongs to the sidecar and ends with it. */
   close(): void {}
 
+  /** Sends a program what it reads, until it has all or reads no more. */
+  async #feed(key: string, stdin: ByteFeed | undefined, signal: AbortSignal): Promise<void> {
+    for (let bytes = await (stdin?.() ?? null); bytes !== null; bytes = await (stdin?.() ?? null)) {
+      for (let at = 0; at < bytes.length; at += PART_BYTES) {
+        if (!await this.#send(key, bytes.subarray(at, at + PART_BYTES), signal)) return;
+      }
+    }
+    if (stdin !== undefined) await this.#call("close_input", [key], signal);
+  }
+
+  /** Answers whether the program has taken the bytes; false when it never will. */
+  async #send(key: string, bytes: Uint8Array, signal: AbortSignal): Promise<boolean> {
+    let answer = await this.#call("send_input", [key, bytes.toBase64(), String(TAKE_MS)], signal);
+    while (answer.taken === false) {
+      answer = await this.#call("send_input", [key, "", String(TAKE_MS)], signal);
+    }
+    return answer.closed !== true;
+  }
+
   async #call(call: string, words: readonly string[], signal: AbortSignal): Promise<Answer> {
     const login = this.#login;
     if (login === undefined) {
@@ -151,12 +187,10 @@ export class PowerShellDirect implements GuestChannel {
   }
 }
 
-function cannot(what: "stdin" | "run_as"): HvError {
-  return new HvError("hv.unsupported", `PowerShell Direct cannot give a program ${what}`, {
-    hint: what === "stdin"
-      ? "Copy the input into a file of the guest, and let the program read that"
-      : "Log in as that user with --user and --password-from-env",
-    context: { channel: "psdirect", field: what },
+function cannotRunAs(): HvError {
+  return new HvError("hv.unsupported", "PowerShell Direct runs programs as who logs in, and as nobody else", {
+    hint: "Log in as that user with --user and --password-from-env",
+    context: { channel: "psdirect", field: "run_as" },
   });
 }
 

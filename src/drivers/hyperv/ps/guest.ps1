@@ -2,6 +2,8 @@
 
 $script:GuestFunctions = @{
     start_program = 'Start-HvlabProgram'
+    send_input = 'Send-HvlabInput'
+    close_input = 'Close-HvlabInput'
     read_program = 'Read-HvlabProgram'
     stop_program = 'Stop-HvlabProgram'
     open_write = 'Open-HvlabWrite'

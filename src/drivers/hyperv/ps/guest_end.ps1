@@ -34,7 +34,8 @@ function global:Get-HvlabIdentity([string] $nonce) {
     Write-HvlabAnswer @{ nonce = $nonce; id = $id }
 }
 
-# Words: the program, its arguments; then the folder, and names and values of variables, each after a count.
+# Words: how many the program and its arguments are, those; the folder; `feed` for a program that reads what is sent; then names
+# and values of variables.
 function global:Start-HvlabProgram([string[]] $words) {
     try {
         $count = [int] $words[0]
@@ -49,18 +50,50 @@ function global:Start-HvlabProgram([string[]] $words) {
         $start.RedirectStandardOutput = $true
         $start.RedirectStandardError = $true
         if ($folder -ne '') { $start.WorkingDirectory = $folder }
-        for ($at = $count + 2; $at + 1 -lt $words.Count; $at += 2) { $start.EnvironmentVariables[$words[$at]] = $words[$at + 1] }
+        for ($at = $count + 3; $at + 1 -lt $words.Count; $at += 2) { $start.EnvironmentVariables[$words[$at]] = $words[$at + 1] }
         $process = [Diagnostics.Process]::Start($start)
-        $process.StandardInput.Close()
+        # The writer around this stream could put a mark of its encoding into it.
+        $inlet = @{ Stream = $process.StandardInput.BaseStream; Task = $null; Flushing = $false }
+        if ($words[$count + 2] -ne 'feed') { $inlet.Stream.Dispose() }
         $key = [Guid]::NewGuid().ToString()
         $streams = @(foreach ($reader in $process.StandardOutput, $process.StandardError) {
             $buffer = New-Object byte[] 65536
             @{ Stream = $reader.BaseStream; Buffer = $buffer; Task = $reader.BaseStream.ReadAsync($buffer, 0, $buffer.Length) }
         })
-        $global:HvlabPrograms[$key] = @{ Process = $process; Streams = $streams; EndedAt = $null }
+        $global:HvlabPrograms[$key] = @{ Process = $process; Inlet = $inlet; Streams = $streams; EndedAt = $null }
         Write-HvlabAnswer @{ key = $key }
     }
     catch { Write-HvlabFailure $_.Exception }
+}
+
+# Sends some bytes to a program; without any it goes on with those that were not taken yet. Nobody waits long for a program that does
+# not read. `closed` says that it never will.
+function global:Send-HvlabInput([string] $key, [string] $base64, [int] $milliseconds) {
+    $program = $global:HvlabPrograms[$key]
+    if (-not $program) { return Write-HvlabAnswer @{ closed = $true } }
+    $inlet = $program.Inlet
+    try {
+        if ($base64 -ne '') {
+            $bytes = [Convert]::FromBase64String($base64)
+            $inlet.Flushing = $false
+            $inlet.Task = $inlet.Stream.WriteAsync($bytes, 0, $bytes.Length)
+        }
+        if ($inlet.Task.Wait($milliseconds) -and -not $inlet.Flushing) {
+            $inlet.Flushing = $true
+            $inlet.Task = $inlet.Stream.FlushAsync()
+            [void] $inlet.Task.Wait($milliseconds)
+        }
+        Write-HvlabAnswer @{ taken = $inlet.Flushing -and $inlet.Task.IsCompleted }
+    }
+    catch { Write-HvlabAnswer @{ closed = $true } }
+}
+
+# The program has all that it reads.
+function global:Close-HvlabInput([string] $key) {
+    $program = $global:HvlabPrograms[$key]
+    try { if ($program) { $program.Inlet.Stream.Dispose() } }
+    catch [IO.IOException] { return Write-HvlabAnswer @{ closed = $true; message = $_.Exception.Message } }
+    Write-HvlabAnswer @{ closed = $true }
 }
 
 # What has come on one stream, as base64, up to some hundred kilobytes.

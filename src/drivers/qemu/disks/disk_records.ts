@@ -19,16 +19,16 @@ export function withoutDisk(record: VmRecord, path: string): VmRecord {
   return left.length === 0 ? rest : { ...rest, disks: left };
 }
 
-/** Gives a VM the parent in the place of the disk that was merged. */
-export async function pointAtParent(
+/** Gives a VM another disk in the place of one, if its record names that. */
+export async function replaceDisk(
   context: QemuContext,
   id: string,
-  disk: string,
-  parent: string,
+  old: string,
+  other: string,
 ): Promise<void> {
   const records = new VmRecords(context);
   const record = await records.get(id);
-  if (record.disks?.some(({ path }) => path === disk) !== true) return;
-  const disks = record.disks.map((one) => one.path === disk ? { ...one, path: parent } : one);
+  if (record.disks?.some(({ path }) => path === old) !== true) return;
+  const disks = record.disks.map((one) => one.path === old ? { ...one, path: other } : one);
   await records.save({ ...record, disks });
 }

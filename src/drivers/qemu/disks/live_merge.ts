@@ -11,7 +11,7 @@ import { depthOf, nodeName } from "./block_node.ts";
 import { readBond, writeBond } from "./bonds.ts";
 import type { SoundLayer } from "./chain.ts";
 import { type AttachedBlock, attachedBlocks, removeStrayNodes } from "./live.ts";
-import { pointAtParent } from "./disk_records.ts";
+import { replaceDisk } from "./disk_records.ts";
 
 const LOOK_MS = 20;
 
@@ -98,11 +98,30 @@ async function pivot(
   }
   try {
     while (!await isLevel(monitor, job)) await context.host.clock.sleep(LOOK_MS);
-    await pointAtParent(context, monitor.vm.id, disk.path, parent.path);
+    await replaceDisk(context, monitor.vm.id, disk.path, parent.path);
     await monitor.tell("job-complete", { id: job });
     await untilOver(monitor, job);
+  } catch (error) {
+    await takeBack(context, monitor, disk, parent);
+    throw error;
   } finally {
     await letGo(context, monitor, disk);
+  }
+}
+
+/**
+ * A machine that goes on with the disk writes there alone from now on, so that its record must name it again. One that has
+ * ended has left everything in the parent.
+ */
+async function takeBack(
+  context: QemuContext,
+  monitor: VmMonitor,
+  disk: SoundLayer,
+  parent: SoundLayer,
+): Promise<void> {
+  const blocks = await attachedBlocks(monitor).catch(() => []);
+  if (blocks.some(({ path }) => path === disk.path)) {
+    await replaceDisk(context, monitor.vm.id, parent.path, disk.path);
   }
 }
 
@@ -143,7 +162,7 @@ async function finish(
   disk: SoundLayer,
   parent: SoundLayer,
 ): Promise<void> {
-  await pointAtParent(context, monitor.vm.id, disk.path, parent.path);
+  await replaceDisk(context, monitor.vm.id, disk.path, parent.path);
   await letGo(context, monitor, disk);
   await removeStrayNodes(monitor);
 }

@@ -14,7 +14,7 @@ import { takeVmLock, type VmLock } from "../vm_lock.ts";
 import { readBond, removeBond, sweepBonds, takeFingerprint, writeBond } from "./bonds.ts";
 import { describeDisk, readChain, readDisk, type SoundLayer } from "./chain.ts";
 import { takeDiskLock } from "./disk_lock.ts";
-import { pointAtParent } from "./disk_records.ts";
+import { replaceDisk } from "./disk_records.ts";
 import { tellQemuImg } from "./disk_program.ts";
 import { qemuName } from "./format_names.ts";
 import { mergeLive } from "./live_merge.ts";
@@ -71,7 +71,7 @@ export async function mergeDisk(
   else {
     const words = ["commit", "-p", "-d", "-f", qemuName(disk.header.format), disk.path];
     await tellQemuImg(context, words, disk.path, scope, { shows: "Merging", written: parent.path });
-    if (vm !== undefined) await pointAtParent(context, vm.record.id, disk.path, parent.path);
+    if (vm !== undefined) await replaceDisk(context, vm.record.id, disk.path, parent.path);
   }
   await context.host.files.remove(disk.path);
   await removeBond(context, disk.path);

@@ -9,7 +9,9 @@ import { ImageName } from "../../contract/names.ts";
 import type { Boot } from "./argv.ts";
 import type { QemuContext } from "./context.ts";
 
+/** The record's name in an image's folder. */
 export const IMAGE_RECORD = "image.json";
+/** The layout of the record that is written, and the only one that is read. */
 export const IMAGE_SCHEMA_VERSION = 1;
 /** Folders with this prefix are imports that are going on or were broken off. */
 export const IMPORT_PREFIX = ".importing-";

@@ -19,8 +19,8 @@ const SAME_TIME_MS = 1_000;
 const AGENT_CHARDEV = "agent";
 
 /**
- * Tells the guest what time it is, and the scope how far it was off. A guest without an agent, or one that refuses, keeps its clock: the restore is
- * good all the same. The agent sets the clock first and then the hardware's through a program that may be missing,
+ * Tells the guest what time it is, and the scope how far it was off. A guest without an agent, or one that refuses,
+ * keeps its clock: the restore is good all the same. The agent sets the clock first and then the hardware's through a program that may be missing,
  * so even its refusal may come from a guest whose clock is right.
  */
 export async function setGuestClock(

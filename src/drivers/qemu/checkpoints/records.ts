@@ -7,6 +7,7 @@ import { joinPath } from "../../../base/paths.ts";
 import type { QemuContext } from "../context.ts";
 import { MachineShape } from "./machine_shape.ts";
 
+/** The record's name in a VM's folder. */
 export const CHECKPOINTS_FILE = "checkpoints.json";
 const SCHEMA_VERSION = 1;
 

@@ -18,7 +18,9 @@ import { OwnFile, type VmRecord } from "../records.ts";
 
 /** The record's name in the folder. */
 export const EXPORT_RECORD = "vm.json";
+/** By which a record says what it is. */
 export const EXPORT_FORMAT = "hvlab-vm";
+/** The layout of the record that is written, and the only one that is read. */
 export const EXPORT_VERSION = 1;
 /** A real record has a few KiB. */
 const RECORD_LIMIT_BYTES = 1024 * 1024;

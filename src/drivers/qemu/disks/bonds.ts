@@ -48,12 +48,14 @@ export async function readBond(context: QemuContext, path: string): Promise<Bond
   });
 }
 
+/** Writes a disk's bond whole or not at all. The caller holds the disk's lock. */
 export async function writeBond(context: QemuContext, bond: Omit<Bond, "schema">): Promise<void> {
   await context.host.files.makeFolder(context.state.disks);
   const text = JSON.stringify({ schema: SCHEMA, ...bond }, undefined, 2) + "\n";
   await context.host.files.writeAtomically(await bondFile(context, bond.path), text);
 }
 
+/** Forgets what a disk leans on; one without a bond is as it was. */
 export async function removeBond(context: QemuContext, path: string): Promise<void> {
   await context.host.files.remove(await bondFile(context, path));
 }

@@ -14,6 +14,7 @@ export interface ParentClaim {
   id?: string;
 }
 
+/** What a header says; nothing of it is proved. `size` is what a guest sees, in bytes. */
 export interface DiskHeader {
   format: DiskFormat;
   type: DiskType;

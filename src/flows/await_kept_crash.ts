@@ -15,23 +15,26 @@ const BEGINNING_LIMIT_MS = 10_000;
  * there to keep anything.
  */
 export async function awaitKeptCrash(
-  { driver, host, signal, progress, warn }: CallScope & { driver: Driver; host: Host },
+  { driver, host: { clock }, signal, progress, warn }: CallScope & {
+    driver: Pick<Driver, "crashes" | "events">;
+    host: Pick<Host, "clock">;
+  },
   { id, name, on_crash }: Vm,
 ): Promise<KeptCrash | undefined> {
   const { crashes } = driver;
   if (on_crash === undefined || crashes === undefined) return undefined;
-  const end = host.clock.monotonic() + BEGINNING_LIMIT_MS;
+  const end = clock.monotonic() + BEGINNING_LIMIT_MS;
   progress({ message: "waiting for what is kept of the crash" });
   for (;;) {
     signal.throwIfAborted();
     const seen = await crashes.kept(id);
     if (seen?.state === "kept") return seen.kept;
     const gap = await driver.events?.gap(signal);
-    const isLate = seen === undefined && host.clock.monotonic() >= end;
+    const isLate = seen === undefined && clock.monotonic() >= end;
     if (gap !== undefined || isLate) {
       warn?.(`The crash of "${name}" is not being kept${gap === undefined ? "" : `: ${gap}`}`);
       return undefined;
     }
-    await host.clock.sleep(LOOK_MS, signal);
+    await clock.sleep(LOOK_MS, signal);
   }
 }

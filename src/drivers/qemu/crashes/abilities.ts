@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { CrashSettings } from "../../../contract/crash_policy.ts";
-import { readCrashNotes } from "../../../state/crash_notes.ts";
+import { type CrashNote, readCrashNotes } from "../../../state/crash_notes.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { CrashAbilities } from "../../crash_abilities.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
@@ -23,10 +23,7 @@ export function openCrashes(context: QemuContext, records: VmRecords): CrashAbil
   return {
     configure: (id, settings, scope) => configureCrashes(context, records, id, settings, scope),
     finishConsole: (id, signal) => finishConsole(context, records, id, signal),
-    async kept(id) {
-      const run = (await records.get(id)).last_start?.at;
-      return (await readCrashNotes(context.host, context.state, id)).findLast((note) => note.run === run);
-    },
+    kept: (id) => lastKept(context, records, id),
   };
 }
 
@@ -74,6 +71,19 @@ async function configureCrashes(
     ],
     at_next_start: isLater ? ["panic_on"] : [],
   };
+}
+
+/** A crash is marked once its core is there, so a note without a mark is that of memory which a checkpoint has replaced. */
+async function lastKept(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+): Promise<CrashNote | undefined> {
+  const record = await records.get(id);
+  const notes = await readCrashNotes(context.host, context.state, id);
+  const note = notes.findLast(({ run }) => run === record.last_start?.at);
+  const isWhole = note?.state === "kept" && note.kept?.failure === undefined;
+  return isWhole && !await isMarkedCrashed(context, record) ? undefined : note;
 }
 
 async function finishConsole(

@@ -5,11 +5,11 @@ import { isPlainObject, type JsonObject, parseJson } from "../../base/json.ts";
 import type { RandomAccessFile } from "../../host/files.ts";
 import { QEMU_IMG, type QemuContext } from "./context.ts";
 import { askQemuImg } from "./disks/disk_program.ts";
+import { QCOW2_MAGIC } from "./disks/headers/qcow2.ts";
 
-/** Disk formats that an image may have. */
-export type DiskFormat = "qcow2" | "raw";
+/** Formats of disks that an image takes in as they are. */
+export type ImageDiskFormat = "qcow2" | "raw";
 
-const QCOW2_MAGIC = 0x514649fb;
 const QCOW2_HEADER_BYTES = 104;
 const BACKING_OFFSET = 8;
 const FEATURES_OFFSET = 72;
@@ -26,7 +26,7 @@ const INFO_LIMIT_MS = 30_000;
  * Reads a disk's header before any program is let near it. A qcow2 file may name other files of the host as its
  * backing or data, and a program that opens it would open those. Throws `hv.bad_image`.
  */
-export function checkDiskHeader(file: RandomAccessFile, path: string): DiskFormat {
+export function checkDiskHeader(file: RandomAccessFile, path: string): ImageDiskFormat {
   const header = file.read(0, QCOW2_HEADER_BYTES);
   if (header.length === 0) throw badImage(path, "empty", "the file is empty", 0, "a qcow2 or raw disk");
   const view = new DataView(header.buffer, header.byteOffset, header.length);
@@ -38,15 +38,7 @@ export function checkDiskHeader(file: RandomAccessFile, path: string): DiskForma
   if (version !== 2 && version !== 3) {
     throw badImage(path, "unknown_version", `its qcow2 version is ${version}`, 4, "version 2 or 3");
   }
-  if (view.getBigUint64(BACKING_OFFSET) !== 0n) {
-    throw badImage(
-      path,
-      "backing_file",
-      "it is an overlay over another file",
-      BACKING_OFFSET,
-      "a disk without a backing file",
-    );
-  }
+  if (view.getBigUint64(BACKING_OFFSET) !== 0n) throw leaning(path);
   if (version === 3) checkFeatures(view, path);
   return "qcow2";
 }
@@ -83,7 +75,7 @@ function checkFeatures(view: DataView, path: string): void {
 export async function checkDiskWithProgram(
   context: QemuContext,
   path: string,
-  expected: DiskFormat,
+  expected: ImageDiskFormat,
   signal: AbortSignal,
 ): Promise<void> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(INFO_LIMIT_MS)]);
@@ -101,15 +93,12 @@ export async function checkDiskWithProgram(
       hint: `Convert it first: ${QEMU_IMG} convert -O qcow2 FILE NEW.qcow2`,
     });
   }
-  if (info["backing-filename"] !== undefined) {
-    throw badImage(
-      path,
-      "backing_file",
-      "it is an overlay over another file",
-      BACKING_OFFSET,
-      "a disk without a backing file",
-    );
-  }
+  if (info["backing-filename"] !== undefined) throw leaning(path);
+}
+
+function leaning(path: string): HvError {
+  const found = "it is an overlay over another file";
+  return badImage(path, "backing_file", found, BACKING_OFFSET, "a disk without a backing file");
 }
 
 function readInfo(text: string, path: string): JsonObject {

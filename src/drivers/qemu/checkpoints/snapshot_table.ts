@@ -2,6 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { Files, RandomAccessFile } from "../../../host/files.ts";
+import { QCOW2_MAGIC } from "../disks/headers/qcow2.ts";
 
 /** One internal snapshot. */
 export interface DiskSnapshot {
@@ -15,7 +16,6 @@ export interface DiskSnapshot {
  * 64 offset of their table (8). QEMU writes a new table elsewhere before it changes these twelve bytes, so a file in
  * use reads either old or new.
  */
-const MAGIC = 0x514649fb;
 const HEADER_BYTES = 72;
 const COUNT_AT = 60;
 const TABLE_AT = 64;
@@ -34,7 +34,7 @@ export async function readSnapshots(files: Files, path: string): Promise<DiskSna
   if (await files.stat(path, { follow: true }) === undefined) return undefined;
   using file = files.open(path);
   const header = view(file, path, 0, HEADER_BYTES);
-  if (header.getUint32(0) !== MAGIC) throw broken(path, 0, "it does not begin like a qcow2 file");
+  if (header.getUint32(0) !== QCOW2_MAGIC) throw broken(path, 0, "it does not begin like a qcow2 file");
   const count = header.getUint32(COUNT_AT);
   if (count > SNAPSHOT_LIMIT) throw broken(path, COUNT_AT, `it claims ${count} snapshots`);
   let at = Number(header.getBigUint64(TABLE_AT));

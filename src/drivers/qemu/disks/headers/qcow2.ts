@@ -2,6 +2,7 @@
 
 import type { DiskHeader, HeaderReader } from "./header.ts";
 
+/** The first four bytes of each qcow2 file: `QFI` and 0xFB. */
 export const QCOW2_MAGIC = 0x514649fb;
 const V2_BYTES = 72;
 const V3_BYTES = 104;

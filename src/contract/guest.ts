@@ -41,6 +41,8 @@ export const CopyResult = z.object({
   /** What was left out of a folder, at most 100 of it. */
   skipped: z.optional(z.array(z.object({ path: z.string(), reason: z.string() }))),
   skipped_count: z.optional(z.int()),
+  /** `disk` when the bytes did not come over the channel: the guest read them from a disk that was lent to it. */
+  carried_by: z.optional(z.enum(["disk"])),
   channel: z.string(),
   channels_not_used: z.optional(z.array(UnusedChannel)),
 });

@@ -89,6 +89,16 @@ export interface DiskAbilities {
   attached(vm: string, signal: AbortSignal): Promise<AttachedDisk[]>;
   /** Plugs a disk into a VM, now when it runs, and for its later starts. Answers the disk's full path. */
   attach(vm: string, path: string, wish: AttachmentWish, scope: CallScope): Promise<string>;
+  /**
+   * Shows a file of this host to the guest of a running VM as a read-only disk for the time of `work`, which gets the serial
+   * number that the guest finds it by. Absent where it cannot be done.
+   */
+  lend?<T>(
+    vm: string,
+    path: string,
+    work: (serial: string) => Promise<T>,
+    scope: CallScope,
+  ): Promise<T>;
   /** Takes a disk out of a VM; the file stays. Answers the disk's full path. */
   detach(vm: string, path: string, scope: CallScope): Promise<string>;
 }

@@ -3,8 +3,13 @@
 import { HvError } from "../base/errors.ts";
 import type { CopyResult } from "../contract/guest.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import { allowsChannel } from "../guest/choose.ts";
 import { listFolder } from "../guest/folders/read_folder.ts";
+import { loadFileFromDisk } from "../guest/posix/files.ts";
 import { type GuestEntry, lookAtGuestPath, setGuestTime } from "../guest/posix/folders.ts";
+import { startSha256 } from "../host/digest.ts";
+import type { FileFacts } from "../host/files.ts";
+import type { Host } from "../host/host.ts";
 import { copyFromGuest, type CopyRequest, copyToGuest } from "./copy_files.ts";
 import { type Copied, copyFolderFromGuest, copyFolderToGuest, type CopyScope } from "./copy_folders.ts";
 import { type AccessWish, type GuestScope, useGuest } from "./use_guest.ts";
@@ -25,6 +30,8 @@ export async function copyIntoGuest(
   const { host, signal } = context;
   const facts = await host.files.stat(request.source, { follow: true });
   if (facts?.kind !== "folder") {
+    const lent = facts === undefined ? undefined : await lendToGuest(context, access, request, facts);
+    if (lent !== undefined) return lent;
     return await overBestWay(context, access, facts?.size_bytes ?? 0, async (channel) => {
       const kept = facts?.mode === null || facts === undefined ? {} : { mode: facts.mode };
       const { channel: _, ...copied } = await copyToGuest(host, channel, {
@@ -45,6 +52,54 @@ export async function copyIntoGuest(
     content.size_bytes,
     (channel) => copyFolderToGuest(context, channel, request, content),
   );
+}
+
+/**
+ * Lets the guest read a large file from a disk that is it. `undefined` where that does not serve: the guest then has what it
+ * had, and another way is taken.
+ */
+async function lendToGuest(
+  context: CopyContext,
+  access: AccessWish,
+  { source, destination, overwrite }: CopyRequest,
+  { kind, size_bytes: size, mode, modified }: FileFacts,
+): Promise<CopyResult | undefined> {
+  const { host, driver, vm, signal, progress, warn } = context;
+  const lend = driver.disks?.lend?.bind(driver.disks);
+  const isFree = access.channel === undefined && access.user === undefined;
+  if (lend === undefined || !isFree || kind !== "file" || size < MUCH_BYTES) return undefined;
+  try {
+    return await useGuest(context, access, async (channel) => {
+      if (!looksInto(channel)) {
+        throw new HvError("hv.unavailable", "The guest has no shell to read a disk with");
+      }
+      const sha256 = await digestOf(host, source, size);
+      progress({ message: "the guest reads the file from a disk" });
+      const options = { overwrite, ...(mode === null ? {} : { mode }) };
+      await lend(vm.id, source, async (serial) => {
+        await loadFileFromDisk(channel, destination, { serial, size_bytes: size, sha256 }, options, signal);
+        if (modified !== null) await setGuestTime(channel, destination, modified / 1000, signal);
+      }, { signal, progress });
+      return { source, destination, size_bytes: size, sha256, carried_by: "disk" as const };
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof HvError) || !DOES_NOT_SERVE.has(error.code)) throw error;
+    if (error.code === "hv.conflict" && error.context.path === destination) throw error;
+    warn(`The file could not be lent as a disk: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** No slot or other work on the VM, a guest that does not see the disk, or a machine that hvlab did not start. */
+const DOES_NOT_SERVE: ReadonlySet<string> = new Set(["hv.conflict", "hv.unavailable", "hv.unsupported"]);
+const PART_BYTES = 1024 * 1024;
+
+async function digestOf({ files }: Host, path: string, size: number): Promise<string> {
+  using file = files.open(path);
+  const digest = await startSha256();
+  for (let at = 0; at < size; at += PART_BYTES) digest.update(file.read(at, Math.min(PART_BYTES, size - at)));
+  return digest.end();
 }
 
 /** Copies out of a guest. */
@@ -115,8 +170,8 @@ async function overBestWay(
   };
 }
 
-async function answersOverSsh({ driver, vm, signal, warn }: CopyContext): Promise<boolean> {
-  const ways = driver.channels(vm);
+async function answersOverSsh({ driver, config, vm, signal, warn }: CopyContext): Promise<boolean> {
+  const ways = driver.channels(vm).filter(({ name }) => allowsChannel(config.policy.channels, name));
   const ssh = ways.find(({ name }) => name === "ssh");
   if (ssh === undefined || ways.length < 2) return false;
   try {

@@ -12,6 +12,7 @@ import {
   prepareFailure,
   type ScriptWords,
 } from "./file_failures.ts";
+import loadScript from "./transfers/load.sh" with { type: "text" };
 import { COMMIT_FILE, DROP_FILE, INSPECT_FILE, PREPARE_FILE } from "./file_scripts.ts";
 
 const WORDS_KEPT = { head: 4096, tail: 4096 };
@@ -34,12 +35,7 @@ export async function writeFileByProgram(
   options: { overwrite: boolean; mode?: number },
   signal: AbortSignal,
 ): Promise<void> {
-  checkGuestPath(path);
-  const temporary = `${path}.hvlab-${crypto.randomUUID().slice(0, 8)}`;
-  const replace = options.overwrite ? "yes" : "no";
-  const prepared = await run(channel, PREPARE_FILE, [path, temporary, replace], signal);
-  if (prepared.code !== 0) throw prepareFailure(path, prepared);
-  try {
+  await inPlace(channel, path, options, signal, async (temporary) => {
     const digest = await startSha256();
     let size = 0;
     let failure: { reason: unknown } | undefined;
@@ -57,8 +53,59 @@ export async function writeFileByProgram(
     const received = await run(channel, RECEIVE_FILE, [temporary], signal, counted);
     if (failure !== undefined) throw failure.reason;
     if (received.code !== 0) throw fileFailed("write", path, received.stderr);
+    return { size, sha256: digest.end() };
+  });
+}
+
+/** A file that the guest reads from a disk of its own. */
+export interface LoadedFile {
+  /** By which it finds the disk. */
+  serial: string;
+  size_bytes: number;
+  sha256: string;
+}
+
+/**
+ * Writes a file from the beginning of a disk, as `writeFileByProgram` does from what it is fed. Throws `hv.unavailable` when
+ * the guest does not see the disk or may not read it.
+ */
+export async function loadFileFromDisk(
+  channel: Programs,
+  path: string,
+  { serial, size_bytes, sha256 }: LoadedFile,
+  options: { overwrite: boolean; mode?: number },
+  signal: AbortSignal,
+): Promise<void> {
+  await inPlace(channel, path, options, signal, async (temporary) => {
+    const loaded = await run(channel, loadScript, [serial, String(size_bytes), temporary], signal);
+    if (loaded.stdout === "disk") {
+      throw new HvError("hv.unavailable", "The guest does not see the disk that the file is on", {
+        hint: "Copy over another channel",
+        context: { path },
+      });
+    }
+    if (loaded.code !== 0) throw fileFailed("write", path, loaded.stderr);
+    return { size: size_bytes, sha256 };
+  });
+}
+
+/** Makes room under a temporary name, has it filled, and gives it its name when the guest has what was sent. */
+async function inPlace(
+  channel: Programs,
+  path: string,
+  options: { overwrite: boolean; mode?: number },
+  signal: AbortSignal,
+  fill: (temporary: string) => Promise<{ size: number; sha256: string }>,
+): Promise<void> {
+  checkGuestPath(path);
+  const temporary = `${path}.hvlab-${crypto.randomUUID().slice(0, 8)}`;
+  const replace = options.overwrite ? "yes" : "no";
+  const prepared = await run(channel, PREPARE_FILE, [path, temporary, replace], signal);
+  if (prepared.code !== 0) throw prepareFailure(path, prepared);
+  try {
+    const { size, sha256 } = await fill(temporary);
     const mode = (options.mode ?? DEFAULT_MODE).toString(8);
-    const args = [path, temporary, replace, mode, String(size), digest.end()];
+    const args = [path, temporary, replace, mode, String(size), sha256];
     const committed = await run(channel, COMMIT_FILE, args, signal);
     if (committed.code !== 0) throw commitFailure(path, committed);
   } catch (error) {

@@ -30,6 +30,8 @@ export function openDisks(context: QemuContext, records: VmRecords): DiskAbiliti
     remove: async (path, scope) => await (await import("./remove.ts")).removeDisk(context, path, scope),
     attached: (vm, signal) => listAttached(context, records, vm, signal),
     attach: (vm, path, wish, scope) => attachDisk(context, records, vm, path, wish, scope),
+    lend: async (vm, path, work, scope) =>
+      await (await import("./lend.ts")).lendFile(context, records, vm, path, work, scope),
     detach: (vm, path, scope) => detachDisk(context, records, vm, path, scope),
   };
 }

@@ -58,7 +58,9 @@ export default defineTool({
       const changed = await abilityOf(driver, "crashes").configure(vm.id, crashes, context);
       now.push(...changed.now);
       if (changed.at_next_start.includes("panic_on")) {
-        context.warn("The guest's kernel is told what to panic at when the VM is started next");
+        context.warn(
+          "A kernel that runs does not hear of it: it is told what to panic at, oopses included, at the VM's next start",
+        );
       }
     }
     if (!changesSettings) return { ...await driver.vms.get(vm.id, signal), now };

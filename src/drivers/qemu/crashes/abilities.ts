@@ -14,6 +14,7 @@ import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { isMarkedCrashed, markCrashed } from "./mark.ts";
+import { panicWords } from "./panic_words.ts";
 
 /** Double faults and NMIs print behind the panic event: 7.8 KB were complete after this time (Linux 6.12, emulated). */
 const LAST_WORDS_MS = 500;
@@ -60,10 +61,13 @@ async function configureCrashes(
   }
   const { alive } = await observe(context, stored, signal);
   const { on_crash, panic_on, ...rest } = stored;
-  await records.save({ ...rest, ...recordedCrashes({ on_crash, panic_on, ...settings }) });
+  const changed = recordedCrashes({ on_crash, panic_on, ...settings });
+  await records.save({ ...rest, ...changed });
   // A keeper that watches it looks at its record anew.
   context.keeper?.wake();
-  const isLater = alive && settings.panic_on !== undefined;
+  // A kernel that runs has read its command line.
+  const isLater = alive && panicWords(changed).join() !== panicWords(stored).join() &&
+    await kernelOf(context, stored) !== undefined;
   return {
     now: [
       ...(settings.on_crash === undefined ? [] : ["on_crash"]),

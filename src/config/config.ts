@@ -14,6 +14,8 @@ export interface Policy {
   folders: readonly string[] | null;
   /** Addresses below which images may be downloaded; `null` is every one on the command line and none over MCP. */
   downloads: readonly string[] | null;
+  /** Ways into guests that may be taken, best first; `null` allows all. */
+  channels: readonly ("agent" | "ssh" | "psdirect")[] | null;
   /** VM names or ids on which class X needs no plan token over MCP. */
   exec_without_plan: readonly string[];
   /** Whether class X needs a plan token on the command line too. */
@@ -71,6 +73,7 @@ export const DEFAULT_CONFIG: Config = {
     vms: null,
     folders: null,
     downloads: null,
+    channels: null,
     exec_without_plan: [],
     plan_for_exec_on_command_line: false,
     taps: [],

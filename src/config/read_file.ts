@@ -106,6 +106,7 @@ function configOf(data: ConfigFile, file: string): Config {
       vms: data.policy?.vms ?? null,
       folders: data.policy?.folders?.map(full) ?? null,
       downloads: data.policy?.downloads ?? null,
+      channels: data.policy?.channels ?? null,
       exec_without_plan: data.policy?.exec_without_plan ?? [],
       plan_for_exec_on_command_line: data.policy?.plan_for_exec_on_command_line ??
         policy.plan_for_exec_on_command_line,

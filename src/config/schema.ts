@@ -42,6 +42,9 @@ const Deny = z.strictObject({
   tools: z.optional(z.array(ToolName, "a list of tools")),
 }, FIELDS);
 
+const CHANNELS = ["agent", "ssh", "psdirect"] as const;
+const CHANNEL_LIST = "a list of ways into guests, each once";
+
 const MODES = ["standard", "read-only"] as const;
 
 const DEBUGGER_COMMAND = "a debugger command's first word, such as .reload or !process";
@@ -61,6 +64,11 @@ const Policy = z.strictObject({
   vms: z.optional(z.array(Name, "a list of VM names or ids")),
   folders: z.optional(z.array(FilePath, "a list of folders")),
   downloads: z.optional(z.array(Address, "a list of addresses")),
+  channels: z.optional(
+    z.array(z.enum(CHANNELS, `one of ${CHANNELS.join(", ")}`), CHANNEL_LIST).check(
+      z.refine((names) => new Set(names).size === names.length, CHANNEL_LIST),
+    ),
+  ),
   exec_without_plan: z.optional(z.array(Name, "a list of VM names or ids")),
   plan_for_exec_on_command_line: z.optional(Flag),
   taps: z.optional(z.array(Tap, "a list of tap devices")),

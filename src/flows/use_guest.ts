@@ -3,6 +3,7 @@
 import { HvError } from "../base/errors.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { Driver } from "../drivers/driver.ts";
+import type { Config } from "../config/config.ts";
 import type { ChannelName, GuestChannel } from "../guest/channel.ts";
 import { chooseChannel, type PassedOver, passOthers } from "../guest/choose.ts";
 import type { Host } from "../host/host.ts";
@@ -20,6 +21,7 @@ export interface GuestScope {
   host: Host;
   state: StateFolder;
   driver: Driver;
+  config: Pick<Config, "policy">;
   vm: Vm;
   warn: (text: string) => void;
   /** Whether a way that answered may be remembered; not for a call that only reads. */
@@ -37,7 +39,7 @@ export interface AccessFacts {
  * warning says so; every other failure, a refused login above all, is the call's own and names the ways not taken.
  */
 export async function useGuest<T extends object>(
-  { host, state, driver, vm, warn, remembers = true }: GuestScope,
+  { host, state, driver, config, vm, warn, remembers = true }: GuestScope,
   wish: AccessWish,
   work: (channel: GuestChannel) => Promise<T>,
 ): Promise<T & AccessFacts> {
@@ -49,6 +51,7 @@ export async function useGuest<T extends object>(
     wanted: wish.channel,
     answered,
     hasLogin: login !== undefined,
+    allowed: config.policy.channels ?? undefined,
     wantsLogin: wish.user !== undefined || wish.password_from_env !== undefined,
   });
   const failures: string[] = [];

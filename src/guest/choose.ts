@@ -21,6 +21,8 @@ export interface Evidence {
   hasLogin: boolean;
   /** Whether the call itself names whom to log in as, which only some ways do. */
   wantsLogin: boolean;
+  /** The ways that the policy allows, best first; all of them when left out. */
+  allowed?: readonly string[] | undefined;
 }
 
 /** A way that was not taken. */
@@ -33,33 +35,46 @@ export interface PassedOver {
 export interface Choice {
   order: GuestChannel[];
   passedOver: PassedOver[];
+  /** Why the first comes before the others. */
+  because: string;
+}
+
+/** Whether the policy lets a way be taken; without a list it lets all. */
+export function allowsChannel(allowed: readonly string[] | null | undefined, name: ChannelName): boolean {
+  return allowed?.includes(name) ?? true;
 }
 
 /**
  * Puts the ways of a guest in order. Only the first is tried, and the next one when nobody answers there; a refused login
- * is never followed by another way. Throws `hv.unsupported` when there is none, or not the one that is wanted.
+ * is never followed by another way. Throws `hv.unsupported` when there is none, or not the one that is wanted,
+ * and `hv.policy_denied` when the policy allows none of them, or not that one.
  */
 export function chooseChannel(ways: readonly GuestChannel[], evidence: Evidence): Choice {
-  const { wanted, answered, hasLogin, wantsLogin } = evidence;
+  const { wanted, answered, hasLogin, wantsLogin, allowed } = evidence;
   const passedOver: PassedOver[] = [];
   const pass = (channel: ChannelName, reason: string): void => void passedOver.push({ channel, reason });
   if (wanted !== undefined) {
     const way = ways.find(({ name }) => name === wanted);
     if (way === undefined) throw notThere(wanted, ways);
+    if (!allowsChannel(allowed, wanted)) throw notAllowed([way], allowed);
     for (const { name } of ways) if (name !== wanted) pass(name, `"${wanted}" was asked for`);
-    return { order: [way], passedOver };
+    return { order: [way], passedOver, because: `"${wanted}" was asked for` };
   }
-  const order = ways.filter(({ name }) => {
+  const open = ways.filter(({ name }) => allowsChannel(allowed, name));
+  for (const way of ways) if (!open.includes(way)) pass(way.name, "the policy does not allow it");
+  if (open.length === 0 && ways.length > 0) throw notAllowed(ways, allowed);
+  const order = open.filter(({ name }) => {
     if (wantsLogin && name === "agent") {
       pass(name, "the agent logs in as nobody, and an account was named");
       return false;
     }
-    const usable = name !== "ssh" || hasLogin || ways.length === 1;
-    if (!usable) pass(name, rankOf(ways).because);
+    const usable = name !== "ssh" || hasLogin || open.length === 1 || allowed?.[0] === "ssh";
+    if (!usable) pass(name, rankOf(open).because);
     return usable;
-  }).sort((one, other) => place(one.name, answered) - place(other.name, answered));
-  if (order.length === 0) throw wantsLogin && ways.length > 0 ? noLogin(ways) : notThere(undefined, ways);
-  return { order, passedOver };
+  }).sort((one, other) => place(one.name, answered, allowed) - place(other.name, answered, allowed));
+  if (order.length === 0) throw wantsLogin && ways.length > 0 ? noLogin(open) : notThere(undefined, ways);
+  const because = allowed === undefined ? rankOf(order).because : "the policy names another before it";
+  return { order, passedOver, because };
 }
 
 /** Why the ways after the one that was taken were not. */
@@ -77,7 +92,7 @@ export function passOthers(
       if (index < taken) return [{ channel: name, reason: failures[index] ?? "it did not answer" }];
       const reason = first !== undefined && first.name === answered
         ? `"${answered}" answered before for this image, when others did not`
-        : rankOf(choice.order).because;
+        : choice.because;
       return [{ channel: name, reason }];
     }),
   ];
@@ -88,8 +103,21 @@ function rankOf(ways: readonly GuestChannel[]): { because: string } {
     { because: "another comes first" };
 }
 
-function place(name: ChannelName, answered: ChannelName | undefined): number {
-  return name === answered ? -1 : RANKS.findIndex((rank) => rank.name === name);
+function place(
+  name: ChannelName,
+  answered: ChannelName | undefined,
+  allowed: readonly string[] | undefined,
+): number {
+  if (name === answered) return -1;
+  return allowed?.indexOf(name) ?? RANKS.findIndex((rank) => rank.name === name);
+}
+
+function notAllowed(ways: readonly GuestChannel[], allowed: readonly string[] | undefined): HvError {
+  const names = ways.map(({ name }) => `"${name}"`).join(" nor ");
+  return new HvError("hv.policy_denied", `The policy does not allow ${names} as a way into guests`, {
+    hint: "Change policy.channels in hvlab.yaml",
+    context: { found: ways.map(({ name }) => name), allowed: [...allowed ?? []] },
+  });
 }
 
 function notThere(wanted: ChannelName | undefined, ways: readonly GuestChannel[]): HvError {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type ErrorCode, HvError } from "../../../src/base/errors.ts";
+import { DEFAULT_CONFIG } from "../../../src/config/config.ts";
 import type { Vm } from "../../../src/contract/vm.ts";
 import type { Driver } from "../../../src/drivers/driver.ts";
 import { findLogin } from "../../../src/flows/guest_login.ts";
@@ -67,6 +68,7 @@ async function openScene(...ways: ScriptedWay[]): Promise<Scene> {
   const warnings: string[] = [];
   const scope = {
     host,
+    config: DEFAULT_CONFIG,
     driver,
     vm,
     state: new StateFolder(`${host.root}/state`),

@@ -54,3 +54,21 @@ Deno.test("an answer says of each other way why it was not used", () => {
   const learnt = chooseChannel(ways, { ...NOTHING, hasLogin: true, answered: "ssh" });
   assert.match(passOthers(learnt, 0, [], "ssh")[0]?.reason ?? "", /answered before for this image/);
 });
+
+Deno.test("the policy says which ways may be taken, and which comes first", async () => {
+  assert.deepEqual(order(["agent", "ssh"], { allowed: ["ssh", "agent"] }), ["ssh", "agent"]);
+  assert.deepEqual(order(["agent", "ssh"], { hasLogin: true, allowed: ["agent"] }), ["agent"]);
+  assert.deepEqual(order(["agent", "ssh"], { allowed: ["psdirect", "ssh"] }), ["ssh"]);
+  const allowed = ["ssh", "agent"];
+  assert.deepEqual(order(["agent", "ssh"], { allowed, answered: "agent" }), ["agent", "ssh"]);
+  const ways = [way("agent"), way("ssh")];
+  const choice = chooseChannel(ways, { ...NOTHING, allowed: ["ssh"] });
+  assert.deepEqual(passOthers(choice, 0, []), [{ channel: "agent", reason: "the policy does not allow it" }]);
+  for (const evidence of [{ wanted: "agent", allowed: ["ssh"] }, { allowed: [] }] as const) {
+    const failure = await failureOf(
+      "hv.policy_denied",
+      () => Promise.resolve().then(() => order(["agent", "ssh"], evidence)),
+    );
+    assert.deepEqual(failure.context.allowed, evidence.allowed);
+  }
+});

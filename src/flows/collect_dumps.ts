@@ -22,6 +22,8 @@ export interface CollectOptions {
   readonly guest: boolean;
   readonly memory: boolean;
   readonly overwrite: boolean;
+  /** The ways into guests that the policy allows; all when left out. */
+  readonly channels?: readonly string[] | null;
 }
 
 interface Collector extends CollectOptions {
@@ -73,11 +75,11 @@ export async function collectDumps(
 }
 
 async function collectFromGuest(
-  { host, driver, vm, scope, output, overwrite }: Collector,
+  { host, driver, vm, scope, output, overwrite, channels }: Collector,
   files: CollectedDump[],
   skipped: Skipped[],
 ): Promise<void> {
-  const channel = openChannel(driver, vm);
+  const channel = openChannel(driver, vm, channels);
   for (const dump of await listGuestDumps(channel, scope.signal)) {
     const path = joinPath(output, fileName(vm, dump.name));
     scope.progress({ message: `Copying ${dump.path}` });

@@ -77,7 +77,9 @@ export async function makeSandbox(
   try {
     const vm = await waitUntil(driver, id, "heartbeat", scope);
     if (vm.shares !== undefined) await driver.shares?.mount(vm, scope.signal);
-    if (wish.fresh_identity) await renewIdentity(openChannel(driver, vm), name, scope.signal);
+    if (wish.fresh_identity) {
+      await renewIdentity(openChannel(driver, vm, config.policy.channels), name, scope.signal);
+    }
     return vm;
   } catch (error) {
     const kept = wish.keepBroken === true && leavesEvidence(error);

@@ -4,12 +4,18 @@ import { HvError } from "../base/errors.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import { allowsChannel, notAllowed } from "../guest/choose.ts";
 
-/** Opens the best channel into a running VM; any other state is refused before the guest is asked. */
-export function openChannel(driver: Driver, vm: Vm): GuestChannel {
+/**
+ * Opens the best channel into a running VM, of those that the policy allows for programs; any other state is refused
+ * before the guest is asked. Throws `hv.policy_denied` when it allows none.
+ */
+export function openChannel(driver: Driver, vm: Vm, allowed?: readonly string[] | null): GuestChannel {
   refuseUnusable(vm);
-  const [channel] = driver.channels(vm);
+  const ways = driver.channels(vm);
+  const channel = ways.find(({ name }) => allowsChannel(allowed, name));
   if (channel !== undefined) return channel;
+  if (ways.length > 0) throw notAllowed(ways, allowed);
   throw new HvError("hv.unsupported", `There is no way into the guest of "${vm.name}"`, {
     hint: "Install the guest agent in the image",
     context: { vm: vm.id, driver: driver.name },

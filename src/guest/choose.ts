@@ -61,8 +61,8 @@ export function chooseChannel(ways: readonly GuestChannel[], evidence: Evidence)
     return { order: [way], passedOver, because: `"${wanted}" was asked for` };
   }
   const open = ways.filter(({ name }) => allowsChannel(allowed, name));
-  for (const way of ways) if (!open.includes(way)) pass(way.name, "the policy does not allow it");
-  if (open.length === 0 && ways.length > 0) throw notAllowed(ways, allowed);
+  const closed = ways.filter((way) => !open.includes(way));
+  for (const { name } of closed) pass(name, "the policy does not allow it");
   const order = open.filter(({ name }) => {
     if (wantsLogin && name === "agent") {
       pass(name, "the agent logs in as nobody, and an account was named");
@@ -72,6 +72,7 @@ export function chooseChannel(ways: readonly GuestChannel[], evidence: Evidence)
     if (!usable) pass(name, rankOf(open).because);
     return usable;
   }).sort((one, other) => place(one.name, answered, allowed) - place(other.name, answered, allowed));
+  if (order.length === 0 && closed.length > 0) throw notAllowed(closed, allowed);
   if (order.length === 0) throw wantsLogin && ways.length > 0 ? noLogin(open) : notThere(undefined, ways);
   const because = allowed === undefined ? rankOf(order).because : "the policy names another before it";
   return { order, passedOver, because };
@@ -112,7 +113,11 @@ function place(
   return allowed?.indexOf(name) ?? RANKS.findIndex((rank) => rank.name === name);
 }
 
-function notAllowed(ways: readonly GuestChannel[], allowed: readonly string[] | undefined): HvError {
+/** Nothing that leads into a guest may be taken. */
+export function notAllowed(
+  ways: readonly GuestChannel[],
+  allowed: readonly string[] | null | undefined,
+): HvError {
   const names = ways.map(({ name }) => `"${name}"`).join(" nor ");
   return new HvError("hv.policy_denied", `The policy does not allow ${names} as a way into guests`, {
     hint: "Change policy.channels in hvlab.yaml",

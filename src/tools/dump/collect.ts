@@ -40,8 +40,10 @@ export default defineTool({
       losses: [],
       fingerprint: { id: vm.id, state: vm.state, pid: vm.pid ?? null },
     }),
-  handle: ({ output, guest, memory, overwrite }, { host, driver, vm, signal, progress }) =>
-    collectDumps(host, driver, vm, { output, guest, memory, overwrite }, { signal, progress }),
+  handle: (
+    { output, guest, memory, overwrite },
+    { host, driver, config: { policy: { channels } }, vm, signal, progress },
+  ) => collectDumps(host, driver, vm, { output, guest, memory, overwrite, channels }, { signal, progress }),
   render: ({ name, files, skipped }) =>
     [
       files.length === 0 ? `"${name}" keeps no dump` : `${files.length} from "${name}"`,

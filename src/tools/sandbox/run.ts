@@ -88,7 +88,7 @@ export default defineTool({
     );
     let kept = false;
     try {
-      const channel = openChannel(driver, vm);
+      const channel = openChannel(driver, vm, config.policy.channels);
       // Where the provider itself sees the heartbeat, it says nothing of a login yet.
       if (driver.heartbeat !== undefined) await channel.ping(signal);
       const causes: PanicCause[] = [...(on_crash === "stop" ? [] : ["oops" as const]), ...panic_on];

@@ -64,7 +64,13 @@ Deno.test("the policy says which ways may be taken, and which comes first", asyn
   const ways = [way("agent"), way("ssh")];
   const choice = chooseChannel(ways, { ...NOTHING, allowed: ["ssh"] });
   assert.deepEqual(passOthers(choice, 0, []), [{ channel: "agent", reason: "the policy does not allow it" }]);
-  for (const evidence of [{ wanted: "agent", allowed: ["ssh"] }, { allowed: [] }] as const) {
+  for (
+    const evidence of [
+      { wanted: "agent", allowed: ["ssh"] },
+      { wantsLogin: true, allowed: ["agent"] },
+      { allowed: [] },
+    ] as const
+  ) {
     const failure = await failureOf(
       "hv.policy_denied",
       () => Promise.resolve().then(() => order(["agent", "ssh"], evidence)),

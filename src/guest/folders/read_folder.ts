@@ -30,30 +30,37 @@ export async function listFolder(files: Files, folder: string, signal: AbortSign
   const content: FolderContent = { entries: [], files: 0, size_bytes: 0, skipped: [] };
   const own = await files.stat(folder, { follow: true });
   if (own !== undefined) content.entries.push(entryOf(".", "folder", own));
-  const open = [""];
-  for (let at = 0; at < open.length; at++) {
-    const within = open[at] ?? "";
-    signal.throwIfAborted();
-    for (const { name } of await files.list(joinPath(folder, within))) {
-      const path = within === "" ? name : `${within}/${name}`;
-      const facts = await files.stat(joinPath(folder, path));
-      if (facts === undefined) continue;
-      if (facts.kind === "other") {
-        content.skipped.push({ path, reason: "it is neither a file, nor a folder, nor a link" });
-        continue;
-      }
-      if (facts.kind === "folder") open.push(path);
-      if (facts.kind === "file") {
-        content.files++;
-        content.size_bytes += facts.size_bytes;
-      }
-      content.entries.push({
-        ...entryOf(path, facts.kind, facts),
-        ...(facts.kind === "link" ? { target: await files.readLink(joinPath(folder, path)) } : {}),
-      });
-    }
-  }
+  await listBelow(files, folder, "", content, signal);
   return content;
+}
+
+/** What is in a folder follows it at once: tar sets a folder's time when the archive goes on elsewhere. */
+async function listBelow(
+  files: Files,
+  folder: string,
+  within: string,
+  content: FolderContent,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  for (const { name } of await files.list(joinPath(folder, within))) {
+    const path = within === "" ? name : `${within}/${name}`;
+    const facts = await files.stat(joinPath(folder, path));
+    if (facts === undefined) continue;
+    if (facts.kind === "other") {
+      content.skipped.push({ path, reason: "it is neither a file, nor a folder, nor a link" });
+      continue;
+    }
+    if (facts.kind === "file") {
+      content.files++;
+      content.size_bytes += facts.size_bytes;
+    }
+    content.entries.push({
+      ...entryOf(path, facts.kind, facts),
+      ...(facts.kind === "link" ? { target: await files.readLink(joinPath(folder, path)) } : {}),
+    });
+    if (facts.kind === "folder") await listBelow(files, folder, path, content, signal);
+  }
 }
 
 function entryOf(path: string, kind: TarEntry["kind"], { size_bytes, mode, modified }: FileFacts): TarEntry {

@@ -22,6 +22,7 @@ export async function listTools(
     catalogue.names.filter((name) => profile.has(name)).map((name) => catalogue.load(name)),
   );
   return candidates
+    .filter(({ terminalOnly }) => !terminalOnly)
     .filter(({ name, family }) => families.includes("all") || families.includes(family) || profile.has(name))
     .filter((tool) => !readOnly || tool.class === "R")
     .map((tool) => listingOf(tool, families.includes("all") || families.includes(tool.family)))
@@ -51,6 +52,8 @@ function inputSchemaOf(tool: Tool, whole: boolean): ListedTool["inputSchema"] {
     for (const [name, schema] of Object.entries(properties)) {
       if (!whole && tool.unlisted.includes(name)) continue;
       listed[name] = isJsonObject(schema) ? lean(schema) : {};
+      // In the long list this would stand seventy times; the server's instructions say it once.
+      if (whole && name === "vm" && isJsonObject(listed[name])) delete listed[name].description;
     }
   }
   Object.assign(listed, optionSchemas(tool));
@@ -68,6 +71,11 @@ function inputSchemaOf(tool: Tool, whole: boolean): ListedTool["inputSchema"] {
  */
 function lean(schema: JsonObject): JsonObject {
   const { pattern: _, minLength: __, maxLength: ___, propertyNames: ____, maxItems: _____, ...rest } = schema;
+  if (Array.isArray(rest.anyOf)) {
+    // Strict clients want one type: what may be a number or a text is listed as text.
+    delete rest.anyOf;
+    rest.type = "string";
+  }
   if (rest.type === "object") return { type: "object", additionalProperties: true };
   if (isJsonObject(rest.items)) rest.items = lean(rest.items);
   if (rest.default === false || (Array.isArray(rest.default) && rest.default.length === 0)) {

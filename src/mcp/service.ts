@@ -18,12 +18,12 @@ import {
 import type { Selection } from "./selection.ts";
 
 const INSTRUCTIONS =
-  "hvlab controls test VMs: create, start, stop and delete them, make disposable sandboxes, run " +
-  "programs and copy files in guests, and read crash dumps. Tools are of class R (read), M (change), D (lose " +
-  "something) or X (run in a guest). D and X on lasting VMs need a plan: call hv_plan with the tool and its args, " +
-  "look at the preview, then pass its confirm. Sandboxes need none. Tools that are not listed are found with " +
-  "hv_tools_search and called with hv_read (class R) or hv_call. A call that takes long answers with an op: go on " +
-  "with hv_op_wait. Errors carry code, hint and retryable. States are observed, never assumed.";
+  "hvlab controls test VMs: create, start, stop and delete them, make disposable sandboxes, run programs and copy " +
+  "files in guests, and read crash dumps. A vm is named by its id or exact name. Tools are of class R (read), " +
+  "M (change), D (lose something) or X (run in a guest). D and X on lasting VMs need a plan: call hv_plan with the " +
+  "tool and its args, look at the preview, then pass its confirm. Sandboxes need none. Tools that are not listed are " +
+  "found with hv_tools_search and called with hv_read (class R) or hv_call. A call that takes long answers with an op: " +
+  "go on with hv_op_wait. Errors carry code, hint and retryable. States are observed, never assumed.";
 
 /** What a service is made of. */
 export interface ServiceOptions {

@@ -142,6 +142,8 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   streams?: keyof S & string;
   /** Hands its call to another tool, whose own class and gates count. */
   delegates?: boolean;
+  /** Works on a person's terminal only, so that MCP does not list it. */
+  terminalOnly?: boolean;
   /** The switch with which a reading tool fetches something that it then keeps: such a call is one of class M. */
   fetches?: keyof S & string;
   /** The field that names a host file or folder which the tool writes. With it a call of class R is one of class M. */
@@ -196,6 +198,7 @@ export interface Tool {
   readonly detaches: string | undefined;
   readonly streams: string | undefined;
   readonly delegates: boolean;
+  readonly terminalOnly: boolean;
   readonly fetches: string | undefined;
   readonly writes: string | undefined;
   /** Whether the tool can say what it would do. */
@@ -250,6 +253,7 @@ export function defineTool<
     detaches: definition.detaches,
     streams: definition.streams,
     delegates: definition.delegates ?? false,
+    terminalOnly: definition.terminalOnly ?? false,
     fetches: definition.fetches,
     writes: definition.writes,
     plannable: plan !== undefined,

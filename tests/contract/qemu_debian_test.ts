@@ -120,7 +120,7 @@ async function readServicesAndEvents(lab: Lab): Promise<void> {
     ["doomed", 7, "exit-code"],
   ]);
   const running = GuestServices.parse(
-    await lab.call("guest_services", { vm: "deb", state: "running", match: "ssh" }),
+    await lab.call("guest_services", { vm: "deb", service_state: "running", match: "ssh" }),
   );
   assert.deepEqual(running.services.map(({ name, start }) => [name, start]), [["ssh", "enabled"]]);
 

@@ -42,7 +42,9 @@ export class MsfFile {
     const reader = new ByteReader(source, { what: "symbol file" });
     const magic = String.fromCharCode(...source.read(0, 40));
     if (magic.startsWith(COLD_MAGIC) || magic.startsWith(OLD_MAGIC)) {
-      const form = magic.startsWith(OLD_MAGIC) ? "the form before version 7" : "the form for cold storage (MSFZ)";
+      const form = magic.startsWith(OLD_MAGIC)
+        ? "the form before version 7"
+        : "the form for cold storage (MSFZ)";
       throw badDump(
         "unsupported_kind",
         `Cannot read the symbol file: ${form} is not understood`,

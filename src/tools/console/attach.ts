@@ -17,6 +17,7 @@ export default defineTool({
   output: z.object({ vm: z.string(), ended: z.enum(["detached", "machine_ended", "terminal_gone"]) }),
   uses: ["driver", "vm"],
   feature: "serial",
+  terminalOnly: true,
   plan: (_, { vm }) => planOnConsole(vm, `Use the serial line of "${vm.name}" from a terminal`),
   async handle(_, { driver, vm, signal, terminal: takeOver }) {
     if (takeOver === undefined) {

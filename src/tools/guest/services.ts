@@ -15,7 +15,7 @@ export default defineTool({
   input: {
     vm: VmRef,
     failed: z._default(z.boolean(), false),
-    state: z.optional(ServiceState),
+    service_state: z.optional(ServiceState),
     match: z.optional(z.string().check(z.minLength(1))),
     limit: z._default(z.int().check(z.minimum(1), z.maximum(2000)), 300),
     ...GUEST_ACCESS,
@@ -24,7 +24,7 @@ export default defineTool({
   unlisted: ACCESS_FIELDS,
   help: {
     failed: "Only those that failed",
-    state: "Only those in this state",
+    service_state: "Only those in this state",
     match: "Only those with this text in their name or description",
     limit: "How many at most",
     ...ACCESS_HELP,
@@ -33,7 +33,7 @@ export default defineTool({
   uses: ["driver", "vm"],
   feature: "guest",
   timed: true,
-  handle: ({ failed, state, match, limit, channel, user, password_from_env }, context) =>
+  handle: ({ failed, service_state: state, match, limit, channel, user, password_from_env }, context) =>
     inspectGuest(context, { channel, user, password_from_env }, async (way, inspection) => {
       const { items, truncated } = await inspection.services(way, context.signal);
       const fitting = items.filter((service) =>

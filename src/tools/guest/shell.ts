@@ -17,6 +17,7 @@ export default defineTool({
   uses: ["driver", "vm"],
   feature: "guest",
   runsProgram: true,
+  terminalOnly: true,
   plan: (_, { vm }) =>
     Promise.resolve({
       summary: `Open a shell in the guest of "${vm.name}"`,

@@ -9,7 +9,6 @@ import "./checkpoints.ts";
 import "./configure.ts";
 import "./copies.ts";
 import "./several.ts";
-import "./disks.ts";
 import "./networks.ts";
 import "./disks.ts";
 import "./console.ts";

@@ -5,7 +5,7 @@ import { HvError } from "../../src/base/errors.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { SerialLine } from "../../src/drivers/console_abilities.ts";
 import { BOUND_BYTES, boundSerialLog, KEPT_BYTES } from "../../src/drivers/qemu/console/serial_bound.ts";
-import { SERIAL_LOG } from "../../src/drivers/qemu/instance.ts";
+import { SERIAL_LOG } from "../../src/drivers/qemu/power/instance.ts";
 import { VmRecords } from "../../src/drivers/qemu/records.ts";
 import { attachTerminal } from "../../src/flows/attach_terminal.ts";
 import { strokesOfKeys, strokesOfText } from "../../src/flows/keyboard/strokes.ts";

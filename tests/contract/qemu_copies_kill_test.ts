@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
-import { askMonitor } from "../../src/drivers/qemu/monitors.ts";
+import { askMonitor } from "../../src/drivers/qemu/monitor/monitors.ts";
 import { mortalHost } from "../support/mortal_host.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 

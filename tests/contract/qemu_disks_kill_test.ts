@@ -6,7 +6,7 @@ import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { DiskAbilities } from "../../src/drivers/disk_abilities.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
-import { askMonitor } from "../../src/drivers/qemu/monitors.ts";
+import { askMonitor } from "../../src/drivers/qemu/monitor/monitors.ts";
 import { waitUntil } from "../../src/flows/wait_until.ts";
 import { mortalHost } from "../support/mortal_host.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";

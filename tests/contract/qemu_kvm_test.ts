@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { BOOT_SECTOR_EXIT_CODE } from "../../src/drivers/qemu/boot_sector.ts";
+import { BOOT_SECTOR_EXIT_CODE } from "../../src/drivers/qemu/launch/boot_sector.ts";
 import { folderOf, nameOf } from "../../src/base/paths.ts";
 import { openChannel } from "../../src/flows/open_channel.ts";
 import { runInGuest } from "../../src/flows/run_in_guest.ts";

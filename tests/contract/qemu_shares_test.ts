@@ -6,7 +6,7 @@ import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import { HvError } from "../../src/base/errors.ts";
 import { folderOf, nameOf } from "../../src/base/paths.ts";
 import type { Share } from "../../src/contract/share.ts";
-import { findHelpers, startHelpers } from "../../src/drivers/qemu/helpers.ts";
+import { findHelpers, startHelpers } from "../../src/drivers/qemu/launch/helpers.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { planShares } from "../../src/drivers/qemu/shares.ts";
 import { prepareRuntimeFolder } from "../../src/drivers/qemu/runtime_folder.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
-import { findHelpers } from "../../src/drivers/qemu/helpers.ts";
+import { findHelpers } from "../../src/drivers/qemu/launch/helpers.ts";
 import { openChannel } from "../../src/flows/open_channel.ts";
 import { runInGuest } from "../../src/flows/run_in_guest.ts";
 import { waitUntil } from "../../src/flows/wait_until.ts";

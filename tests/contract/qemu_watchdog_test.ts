@@ -1,7 +1,7 @@
 /** A watchdog of a real machine, from the guest that stops feeding it to what its history and its state say. */
 
 import assert from "node:assert/strict";
-import { askMonitor } from "../../src/drivers/qemu/monitors.ts";
+import { askMonitor } from "../../src/drivers/qemu/monitor/monitors.ts";
 import { abilityOf } from "../../src/flows/abilities.ts";
 import { openChannel } from "../../src/flows/open_channel.ts";
 import { runInGuest } from "../../src/flows/run_in_guest.ts";

@@ -5,8 +5,8 @@
 
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { CallScope } from "../../src/drivers/call_scope.ts";
-import { probeArguments, ruleOutHardware } from "../../src/drivers/qemu/acceleration.ts";
-import { bootDisk } from "../../src/drivers/qemu/boot_sector.ts";
+import { probeArguments, ruleOutHardware } from "../../src/drivers/qemu/launch/acceleration.ts";
+import { bootDisk } from "../../src/drivers/qemu/launch/boot_sector.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { StateFolder } from "../../src/state/layout.ts";
 import { openHurriedHost } from "./hurried_host.ts";

@@ -1,6 +1,6 @@
 /** A process that runs a shell's script in a guest and passes its output on. Arguments: the agent's socket, the script. */
 
-import { openAgentChannel } from "../../src/drivers/qemu/agent.ts";
+import { openAgentChannel } from "../../src/drivers/qemu/agent/channel.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 
 if (import.meta.main) {

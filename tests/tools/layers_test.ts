@@ -9,7 +9,7 @@ const forbidden: [from: string, to: string, reason: RegExp][] = [
   ["src/config/load.ts", "src/state/layout.ts", /state is not below config/],
   ["src/dump/sniff.ts", "src/host/files.ts", /dump imports only base, contract/],
   ["src/drivers/qemu/driver.ts", "src/drivers/hyperv/map.ts", /only src\/drivers\/index.ts imports/],
-  ["src/flows/ready.ts", "src/drivers/qemu/qmp.ts", /only src\/drivers\/index.ts imports/],
+  ["src/flows/ready.ts", "src/drivers/qemu/monitor/qmp.ts", /only src\/drivers\/index.ts imports/],
   ["src/tools/vm/start.ts", "src/tools/sandbox/run.ts", /only src\/tools\/table.ts imports/],
   ["src/tools/vm/start.ts", "src/tools/call.ts", /pipeline is not below tool families/],
   ["src/cli/run.ts", "src/mcp/server.ts", /mcp is not below cli/],

@@ -1,6 +1,6 @@
 /** A program in a booted guest through hvlab's channel, beside the agent's own `guest-exec` and its status by hand. */
 
-import { openAgentChannel } from "../../src/drivers/qemu/agent.ts";
+import { openAgentChannel } from "../../src/drivers/qemu/agent/channel.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import { findTinyImage, startPlainMachine } from "../../tests/support/plain_qemu.ts";
 import { isRecord, JsonLines } from "../image/json_lines.ts";

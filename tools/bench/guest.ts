@@ -4,9 +4,9 @@
  */
 
 import { joinPath } from "../../src/base/paths.ts";
-import { linkFor, openAgentChannel } from "../../src/drivers/qemu/agent.ts";
-import { readStatus, statusCommand } from "../../src/drivers/qemu/agent_program.ts";
-import { numberIn } from "../../src/drivers/qemu/agent_protocol.ts";
+import { linkFor, openAgentChannel } from "../../src/drivers/qemu/agent/channel.ts";
+import { readStatus, statusCommand } from "../../src/drivers/qemu/agent/program.ts";
+import { numberIn } from "../../src/drivers/qemu/agent/protocol.ts";
 import type { GuestChannel } from "../../src/guest/channel.ts";
 import { openSshChannel } from "../../src/guest/ssh/channel.ts";
 import { sshArguments } from "../../src/guest/ssh/client.ts";

@@ -1,6 +1,6 @@
 /** A monitor's round trip through hvlab's client, beside a loop over the bare socket. Linux and macOS. */
 
-import { QmpSession } from "../../src/drivers/qemu/qmp.ts";
+import { QmpSession } from "../../src/drivers/qemu/monitor/qmp.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import { measureSideBySide, type Row } from "./report.ts";
 

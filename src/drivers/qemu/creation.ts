@@ -12,12 +12,12 @@ import { writeSeed } from "./cloud_init/seed.ts";
 import type { QemuContext } from "./context.ts";
 import { recordedCrashes } from "./crashes/abilities.ts";
 import { baseOf } from "./disks/at_start.ts";
-import { makeVariables } from "./firmware.ts";
-import { getImage } from "./images.ts";
+import { makeVariables } from "./launch/firmware.ts";
+import { getImage } from "./images/images.ts";
 import { firstNic } from "./network/first_nic.ts";
-import { makeKernelFiles } from "./kernel_files.ts";
+import { makeKernelFiles } from "./launch/kernel_files.ts";
 import { type BaseDisk, diskOf, makeOverlay, OVERLAY_FILE, VARIABLES_FILE } from "./overlay.ts";
-import { readQemuProgram } from "./program.ts";
+import { readQemuProgram } from "./launch/program.ts";
 import {
   MAKING_PREFIX,
   RECORD_FILE,
@@ -28,7 +28,7 @@ import {
 } from "./records.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { needShareWays } from "./shares.ts";
-import { findTpmProgram, TPM_FOLDER } from "./tpm.ts";
+import { findTpmProgram, TPM_FOLDER } from "./launch/tpm.ts";
 import { lockPath, makerLockPath, takeVmLock } from "./vm_lock.ts";
 
 /** What a VM is made of beside its specification. */

@@ -2,11 +2,11 @@
 
 import { toHvError } from "../../base/errors.ts";
 import type { Finding } from "../../contract/finding.ts";
-import { knownAcceleration, ruleOutHardware } from "./acceleration.ts";
-import { EMULATION, hardwareOf } from "./accelerators.ts";
+import { knownAcceleration, ruleOutHardware } from "./launch/acceleration.ts";
+import { EMULATION, hardwareOf } from "./launch/accelerators.ts";
 import { folderOf as folderAbove } from "../../base/paths.ts";
 import type { QemuContext } from "./context.ts";
-import { findQemuImg, readQemuProgram } from "./program.ts";
+import { findQemuImg, readQemuProgram } from "./launch/program.ts";
 import { RuntimeFolder, SOCKET_PATH_LIMIT } from "./runtime_folder.ts";
 import { findShareWays, lackOf } from "./shares.ts";
 

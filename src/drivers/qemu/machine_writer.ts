@@ -6,8 +6,8 @@ import type { Journal } from "../background_abilities.ts";
 import type { CrashKeeping } from "../crash_abilities.ts";
 import { keepCrashPicture } from "./console/crash_picture.ts";
 import type { QemuContext } from "./context.ts";
-import { type Happening, missedEvent } from "./events.ts";
-import type { QmpSession } from "./qmp.ts";
+import { type Happening, missedEvent } from "./watch/events.ts";
+import type { QmpSession } from "./monitor/qmp.ts";
 import type { VmRecord } from "./records.ts";
 import { noteOnVmLock } from "./vm_lock.ts";
 

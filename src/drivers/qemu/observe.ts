@@ -3,15 +3,15 @@
 import { HvError } from "../../base/errors.ts";
 import { isPlainObject, type JsonValue } from "../../base/json.ts";
 import type { Vm } from "../../contract/vm.ts";
-import { showAccelerator } from "./accelerators.ts";
+import { showAccelerator } from "./launch/accelerators.ts";
 import { seenProcess } from "./adoption/process.ts";
 import { memoryFile } from "./checkpoints/files.ts";
 import { readBugCheck } from "./console/bug_check.ts";
 import type { QemuContext } from "./context.ts";
 import { statusWithMark } from "./crashes/mark.ts";
 import { ProcessView, type QemuProcess, startTime } from "./identity.ts";
-import { askMonitor } from "./monitors.ts";
-import type { QmpSession } from "./qmp.ts";
+import { askMonitor } from "./monitor/monitors.ts";
+import type { QmpSession } from "./monitor/qmp.ts";
 import { afterNextStart, type VmRecord } from "./records.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { type SeenState, stateOf } from "./states.ts";

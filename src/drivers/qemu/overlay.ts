@@ -2,9 +2,9 @@
 
 import { HvError } from "../../base/errors.ts";
 import type { Image } from "../../contract/image.ts";
-import { DISK_NODE, VARIABLES_NODE } from "./argv.ts";
+import { DISK_NODE, VARIABLES_NODE } from "./launch/argv.ts";
 import { QEMU_IMG, type QemuContext } from "./context.ts";
-import { findQemuImg } from "./program.ts";
+import { findQemuImg } from "./launch/program.ts";
 
 export const OVERLAY_FILE = "disk.qcow2";
 /** The UEFI variables of a VM that has any. */

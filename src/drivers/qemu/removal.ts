@@ -8,7 +8,7 @@ import type { CallScope } from "../call_scope.ts";
 import { readBook } from "./checkpoints/records.ts";
 import type { QemuContext } from "./context.ts";
 import { ProcessView } from "./identity.ts";
-import { endProcess } from "./power_off.ts";
+import { endProcess } from "./power/power_off.ts";
 import { MAKING_PREFIX, REMOVING_PREFIX, type VmRecord, type VmRecords } from "./records.ts";
 import { removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
 import { makerLockPath, type VmLock, waitForVmLock } from "./vm_lock.ts";

@@ -8,7 +8,7 @@ import type { CallScope } from "../call_scope.ts";
 import type { SandboxSpec } from "../driver.ts";
 import type { QemuContext } from "./context.ts";
 import { makeVm } from "./creation.ts";
-import { powerOn } from "./instance.ts";
+import { powerOn } from "./power/instance.ts";
 import type { VmRecord, VmRecords } from "./records.ts";
 import { removeUnderLock, removeUnfinished, unfinishedId } from "./removal.ts";
 import { basisOf, startClone } from "./templates/clone.ts";

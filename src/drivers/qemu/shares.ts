@@ -10,9 +10,9 @@ import { waitForAll } from "../../base/wait_for_all.ts";
 import type { Share } from "../../contract/share.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
 import { surroundChannel } from "../../guest/surround.ts";
-import type { SharePlan } from "./argv.ts";
+import type { SharePlan } from "./launch/argv.ts";
 import { QEMU, type QemuContext } from "./context.ts";
-import type { Helper } from "./helpers.ts";
+import type { Helper } from "./launch/helpers.ts";
 import type { VmRecord } from "./records.ts";
 import type { RuntimeFolder } from "./runtime_folder.ts";
 

@@ -4,10 +4,10 @@ import { HvError } from "../../../base/errors.ts";
 import { parseVmId } from "../../../base/ids.ts";
 import { isPlainObject, type JsonValue } from "../../../base/json.ts";
 import { isAbsolutePath } from "../../../base/paths.ts";
-import { AGENT_PORT } from "../argv.ts";
+import { AGENT_PORT } from "../launch/argv.ts";
 import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
 import type { QemuContext } from "../context.ts";
-import { QmpSession } from "../qmp.ts";
+import { QmpSession } from "../monitor/qmp.ts";
 
 /** A machine that answered. */
 export interface ForeignMachine {

@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { QemuContext } from "../context.ts";
-import { askMonitor } from "../monitors.ts";
+import { askMonitor } from "../monitor/monitors.ts";
 import { observe } from "../observe.ts";
 import { settlesWithin } from "../patience.ts";
 import type { VmRecord } from "../records.ts";

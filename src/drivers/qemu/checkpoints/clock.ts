@@ -2,8 +2,8 @@
 
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
-import { linkFor } from "../agent.ts";
-import type { AgentAnswer } from "../agent_protocol.ts";
+import { linkFor } from "../agent/channel.ts";
+import type { AgentAnswer } from "../agent/protocol.ts";
 import { observe } from "../observe.ts";
 import type { VmRecord } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";

@@ -12,7 +12,7 @@ import type { QemuContext } from "../context.ts";
 import { copyBootFiles } from "../copies/boot_copy.ts";
 import { writeExportRecord } from "../copies/export_record.ts";
 import type { VmRecords } from "../records.ts";
-import { refuseTpm } from "../tpm.ts";
+import { refuseTpm } from "../launch/tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { type DiskFile, disksOf, memoryFile, refuseIncomplete, runQemuImg, snapshotAtRest } from "./files.ts";
 import { type CheckpointRecord, findRecord, readBook } from "./records.ts";

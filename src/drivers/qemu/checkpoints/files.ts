@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { joinPath, nameOf } from "../../../base/paths.ts";
 import { QEMU_IMG, type QemuContext } from "../context.ts";
 import { DISK_FILES } from "../overlay.ts";
-import { findQemuImg } from "../program.ts";
+import { findQemuImg } from "../launch/program.ts";
 import type { CheckpointRecord } from "./records.ts";
 import { readSnapshots } from "./snapshot_table.ts";
 

@@ -3,8 +3,8 @@
 import { HvError } from "../../../base/errors.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
 import type { QemuContext } from "../context.ts";
-import { askMonitor } from "../monitors.ts";
-import type { QmpSession } from "../qmp.ts";
+import { askMonitor } from "../monitor/monitors.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecord } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { objectsIn } from "./answers.ts";

@@ -3,7 +3,7 @@
 import { type ErrorCode, HvError } from "../../../base/errors.ts";
 import type { JsonObject, JsonValue } from "../../../base/json.ts";
 import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 
 /** Only the processor that crashed knows; looking at all of a large machine would take longer than it is worth. */
 const LOOKED_AT = 64;

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import { encodePng } from "../../../base/png.ts";
 import type { QemuContext } from "../context.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import { takePicture } from "./screen.ts";
 
 const FOLDER = "crashes";

@@ -9,7 +9,7 @@ import { joinPath } from "../../../base/paths.ts";
 import type { DebugStubAbilities } from "../../console_abilities.ts";
 import { objectsIn } from "../checkpoints/answers.ts";
 import type { QemuContext } from "../context.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecords } from "../records.ts";
 import { askOnMachine, MACHINE_IS_ON } from "./running.ts";
 

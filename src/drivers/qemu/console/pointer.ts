@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import type { PointerStep } from "../../console_abilities.ts";
 import { objectsIn } from "../checkpoints/answers.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 
 /** An axis of an absolute device goes from 0 to this, whatever the screen's size. */
 const AXIS_END = 0x7fff;

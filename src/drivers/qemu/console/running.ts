@@ -3,9 +3,9 @@
 import { HvError } from "../../../base/errors.ts";
 import type { VmState } from "../../../contract/vm.ts";
 import type { QemuContext } from "../context.ts";
-import { askMonitor } from "../monitors.ts";
+import { askMonitor } from "../monitor/monitors.ts";
 import { readRunState } from "../observe.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { stateOf } from "../states.ts";

@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { joinPath } from "../../../base/paths.ts";
 import type { Picture } from "../../../base/png.ts";
 import type { QemuContext } from "../context.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import { readPortablePixmap } from "./portable_pixmap.ts";
 
 /** Takes a picture through an open session. Throws `hv.unsupported` when the machine has no screen. */

@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { joinPath } from "../../../base/paths.ts";
 import type { SerialAbilities, SerialLine, SerialLog } from "../../console_abilities.ts";
 import type { QemuContext } from "../context.ts";
-import { SERIAL_LOG } from "../instance.ts";
+import { SERIAL_LOG } from "../power/instance.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { readKeptFrom } from "./serial_bound.ts";

@@ -6,7 +6,7 @@
 import { isPlainObject, parseJson } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import type { QemuContext } from "../context.ts";
-import { SERIAL_LOG } from "../instance.ts";
+import { SERIAL_LOG } from "../power/instance.ts";
 import type { VmRecord } from "../records.ts";
 
 const PUNCH = "fallocate";

@@ -1,7 +1,7 @@
 /** The kernel files of a VM beside its other files in a folder. */
 
 import { joinPath } from "../../../base/paths.ts";
-import { kernelOf } from "../boot_files.ts";
+import { kernelOf } from "../launch/boot_files.ts";
 import type { QemuContext } from "../context.ts";
 import type { VmRecord } from "../records.ts";
 import type { ExportRecord } from "./export_record.ts";

@@ -10,7 +10,7 @@ import { bringIntoBeing, newRecord } from "../creation.ts";
 import { withNewMac } from "../network/mac_addresses.ts";
 import { afterNextStart, type VmRecord, type VmRecords } from "../records.ts";
 import { observe } from "../observe.ts";
-import { copyTpm, refuseBusyTpm } from "../tpm.ts";
+import { copyTpm, refuseBusyTpm } from "../launch/tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { copyDisks } from "./disk_copy.ts";
 

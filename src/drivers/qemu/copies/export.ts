@@ -9,7 +9,7 @@ import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { observe } from "../observe.ts";
 import { afterNextStart, type VmRecords } from "../records.ts";
-import { copyTpmFiles, refuseBusyTpm } from "../tpm.ts";
+import { copyTpmFiles, refuseBusyTpm } from "../launch/tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { copyBootFiles } from "./boot_copy.ts";
 import { copyDisks } from "./disk_copy.ts";

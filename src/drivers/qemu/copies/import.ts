@@ -10,12 +10,12 @@ import { memoryFileIn } from "../checkpoints/files.ts";
 import type { QemuContext } from "../context.ts";
 import { copyWithDigest } from "../../copy_with_digest.ts";
 import { bringIntoBeing, newRecord } from "../creation.ts";
-import { findFirmware } from "../firmware.ts";
-import { checkDiskHeader, checkDiskWithProgram, checkInitrd, checkKernel } from "../image_checks.ts";
+import { findFirmware } from "../launch/firmware.ts";
+import { checkDiskHeader, checkDiskWithProgram, checkInitrd, checkKernel } from "../images/checks.ts";
 import { DISK_FILES } from "../overlay.ts";
-import { findQemuImg } from "../program.ts";
+import { findQemuImg } from "../launch/program.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
-import { findTpmProgram, TPM_FOLDER } from "../tpm.ts";
+import { findTpmProgram, TPM_FOLDER } from "../launch/tpm.ts";
 import { badExport, type ExportRecord, readExportRecord } from "./export_record.ts";
 
 type Role = "disk" | "kernel" | "initrd" | "tpm";

@@ -4,7 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { joinPath } from "../../../base/paths.ts";
 import { parseConsole } from "../../../dump/linux/console/parse.ts";
 import type { QemuContext } from "../context.ts";
-import { SERIAL_LOG } from "../instance.ts";
+import { SERIAL_LOG } from "../power/instance.ts";
 
 /** Looking is a `stat`; machines without a policy are not looked at. */
 const LOOK_MS = 500;

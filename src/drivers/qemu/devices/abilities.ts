@@ -7,7 +7,7 @@ import type { DeviceAbilities, SerialPortAbilities } from "../../device_abilitie
 import type { QemuContext } from "../context.ts";
 import type { VmRecords } from "../records.ts";
 import { SOCKET_PATH_LIMIT } from "../runtime_folder.ts";
-import { findTpmProgram, TPM_FOLDER } from "../tpm.ts";
+import { findTpmProgram, TPM_FOLDER } from "../launch/tpm.ts";
 import { changeDevices } from "./change.ts";
 import { setDisc } from "./drive.ts";
 import { listDevices } from "./list.ts";

@@ -2,8 +2,8 @@
 
 import type { Device } from "../../../contract/device.ts";
 import { isPlainObject, parseJson } from "../../../base/json.ts";
-import { DISK_NODE, DRIVE } from "../argv.ts";
-import { hasDrive } from "../boot_files.ts";
+import { DISK_NODE, DRIVE } from "../launch/argv.ts";
+import { hasDrive } from "../launch/boot_files.ts";
 import { objectsIn, textIn } from "../checkpoints/answers.ts";
 import { disksOf } from "../checkpoints/files.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";

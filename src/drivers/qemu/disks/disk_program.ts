@@ -3,7 +3,7 @@
 import { HvError } from "../../../base/errors.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { QEMU_IMG, type QemuContext } from "../context.ts";
-import { findQemuImg } from "../program.ts";
+import { findQemuImg } from "../launch/program.ts";
 import { describeUsers, findHolders } from "./users.ts";
 
 /** A hostile file makes qemu-img ask for all the memory there is; honest work stays far below this. */

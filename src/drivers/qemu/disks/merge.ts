@@ -9,7 +9,7 @@ import type { Loss } from "../../../contract/plan.ts";
 import { refuseBroken } from "../../broken_chain.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
-import { imageFolders } from "../images.ts";
+import { imageFolders } from "../images/images.ts";
 import { takeVmLock, type VmLock } from "../vm_lock.ts";
 import { readBond, removeBond, sweepBonds, takeFingerprint, writeBond } from "./bonds.ts";
 import { describeDisk, readChain, readDisk, type SoundLayer } from "./chain.ts";

@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import type { Loss } from "../../../contract/plan.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
-import { imageFolders } from "../images.ts";
+import { imageFolders } from "../images/images.ts";
 import { removeBond, sweepBonds } from "./bonds.ts";
 import { takeDiskLock } from "./disk_lock.ts";
 import { readDisk } from "./chain.ts";

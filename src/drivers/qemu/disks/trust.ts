@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { QemuContext } from "../context.ts";
-import { imageFolders } from "../images.ts";
+import { imageFolders } from "../images/images.ts";
 import { readBond } from "./bonds.ts";
 import type { ReadChain, SoundLayer } from "./chain.ts";
 import { isInside } from "./places.ts";

@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { parseVmId } from "../../../base/ids.ts";
 import { QEMU, QEMU_IMG, type QemuContext } from "../context.ts";
 import { readIdentity } from "../identity.ts";
-import { imageFolders } from "../images.ts";
+import { imageFolders } from "../images/images.ts";
 import { observe } from "../observe.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { listBonds } from "./bonds.ts";

@@ -10,7 +10,7 @@ import { numberIn, textIn } from "../checkpoints/answers.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { settlesWithin } from "../patience.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecord } from "../records.ts";
 import type { SparseWriter } from "./sparse_writer.ts";
 

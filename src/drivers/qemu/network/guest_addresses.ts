@@ -2,7 +2,7 @@
 
 import { isPlainObject } from "../../../base/json.ts";
 import type { NicAddress } from "../../../contract/network.ts";
-import { linkFor } from "../agent.ts";
+import { linkFor } from "../agent/channel.ts";
 import { objectsIn, textIn } from "../checkpoints/answers.ts";
 import { hasAgent } from "../checkpoints/clock.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";

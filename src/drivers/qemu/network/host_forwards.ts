@@ -4,7 +4,7 @@
  */
 
 import { HvError } from "../../../base/errors.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 
 /** A port of the host with the guest's port that it leads to. */
 export interface HostForward {

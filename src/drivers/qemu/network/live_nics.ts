@@ -1,10 +1,10 @@
 /** The network cards of a running machine: seen, plugged in and out, and plugged into something else. */
 
 import type { Host } from "../../../host/host.ts";
-import { SPARES } from "../argv.ts";
+import { SPARES } from "../launch/argv.ts";
 import { objectsIn } from "../checkpoints/answers.ts";
 import type { VmMonitor } from "../checkpoints/vm_monitor.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import { hubPort, linkNetdevs, nicDevice, type NicLink, type NicPlan } from "./netdevs.ts";
 
 /** A card as QEMU shows it. */

@@ -9,7 +9,7 @@ import { DEFAULT_SWITCH, plainMac } from "../../../contract/network.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { NicAbilities, NicChange, NicWish } from "../../network_abilities.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
-import { SPARES } from "../argv.ts";
+import { SPARES } from "../launch/argv.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { observe } from "../observe.ts";

@@ -3,7 +3,7 @@
 import type { CallScope } from "../../call_scope.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecords } from "../records.ts";
 import { openFirstFree, openForward } from "./chosen_port.ts";
 import type { LastingForward } from "./forwards.ts";

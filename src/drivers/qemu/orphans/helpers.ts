@@ -3,7 +3,7 @@
 import type { Orphan, Removed } from "../../../contract/vm.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
-import { endHelpers, findHelpers, type HelperProcess } from "../helpers.ts";
+import { endHelpers, findHelpers, type HelperProcess } from "../launch/helpers.ts";
 import { ProcessView, type QemuProcess } from "../identity.ts";
 import type { RecordListing, VmRecord, VmRecords } from "../records.ts";
 import { removeRuntimeFolder, RuntimeFolder } from "../runtime_folder.ts";

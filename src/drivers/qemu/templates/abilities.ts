@@ -3,7 +3,7 @@
 import type { Template as SeenTemplate } from "../../../contract/image.ts";
 import type { PoolChange, TemplateAbilities } from "../../template_abilities.ts";
 import type { QemuContext } from "../context.ts";
-import { getImage } from "../images.ts";
+import { getImage } from "../images/images.ts";
 import { filesUnder } from "../removal.ts";
 import { dropTemplates } from "./drop.ts";
 import { drainPool, fillPool } from "./pool.ts";

@@ -3,13 +3,13 @@
 import { joinPath } from "../../../base/paths.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { linkFor } from "../agent.ts";
-import type { AgentAddress, AgentLink } from "../agent_link.ts";
-import type { Boot } from "../argv.ts";
+import { linkFor } from "../agent/channel.ts";
+import type { AgentAddress, AgentLink } from "../agent/link.ts";
+import type { Boot } from "../launch/argv.ts";
 import type { QemuContext } from "../context.ts";
 import type { Making } from "../creation.ts";
-import { imageOf, kernelBoot } from "../images.ts";
-import { powerOn } from "../instance.ts";
+import { imageOf, kernelBoot } from "../images/images.ts";
+import { powerOn } from "../power/instance.ts";
 import { observe } from "../observe.ts";
 import { OVERLAY_FILE } from "../overlay.ts";
 import type { VmRecord, VmRecords } from "../records.ts";

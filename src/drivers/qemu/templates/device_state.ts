@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import type { Host } from "../../../host/host.ts";
-import type { QmpSession } from "../qmp.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
 import type { RuntimeFolder } from "../runtime_folder.ts";
 
 /** Leaves RAM out of the stream when it lies in a file. QEMU 7.2 takes it over the monitor only. */

@@ -5,7 +5,7 @@ import type { Image } from "../../../contract/image.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { SandboxSpec } from "../../driver.ts";
 import type { QemuContext } from "../context.ts";
-import { getImage } from "../images.ts";
+import { getImage } from "../images/images.ts";
 import { type Choice, chooseTemplate } from "./choose.ts";
 import type { MachineSize } from "./fingerprint.ts";
 import { shareUse } from "./locks.ts";

@@ -7,11 +7,11 @@ import { canonicalJson, sha256Hex } from "../../../base/json.ts";
 import { uuidOf } from "../../../base/ids.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { Image, ImageFile } from "../../../contract/image.ts";
-import { knownAcceleration, probeAcceleration } from "../acceleration.ts";
-import { type Accelerator, accelerator as rowOf } from "../accelerators.ts";
-import { type Boot, machineArguments } from "../argv.ts";
+import { knownAcceleration, probeAcceleration } from "../launch/acceleration.ts";
+import { type Accelerator, accelerator as rowOf } from "../launch/accelerators.ts";
+import { type Boot, machineArguments } from "../launch/argv.ts";
 import type { QemuContext } from "../context.ts";
-import { readQemuProgram } from "../program.ts";
+import { readQemuProgram } from "../launch/program.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 
 /** Raised when templates of older versions can no longer be used. */

@@ -6,7 +6,7 @@
 
 import { newVmId } from "../../../base/ids.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { openAgentChannel } from "../agent.ts";
+import { openAgentChannel } from "../agent/channel.ts";
 import type { QemuContext } from "../context.ts";
 import { makeVm } from "../creation.ts";
 import { observe } from "../observe.ts";

@@ -2,7 +2,7 @@
 
 import { toHvError } from "../../../base/errors.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { linkFor } from "../agent.ts";
+import { linkFor } from "../agent/channel.ts";
 import type { QemuContext } from "../context.ts";
 import { refuseTakenName, takeNames } from "../creation.ts";
 import { type VmRecord, VmRecords } from "../records.ts";

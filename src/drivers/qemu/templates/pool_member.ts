@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { QemuContext } from "../context.ts";
-import { askMonitor } from "../monitors.ts";
+import { askMonitor } from "../monitor/monitors.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 

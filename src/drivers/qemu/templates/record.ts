@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import { parseJson } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
-import { ACCELERATOR_NAMES } from "../accelerators.ts";
+import { ACCELERATOR_NAMES } from "../launch/accelerators.ts";
 import type { QemuContext } from "../context.ts";
 import type { TemplateKey } from "./fingerprint.ts";
 

@@ -2,11 +2,11 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { refused } from "../agent_errors.ts";
-import { closeHandles } from "../agent_handles.ts";
-import type { AgentLink, Sleeper } from "../agent_link.ts";
-import { Pace, readStatus, runScript, statusCommand } from "../agent_program.ts";
-import type { AgentCommand } from "../agent_protocol.ts";
+import { refused } from "../agent/errors.ts";
+import { closeHandles } from "../agent/handles.ts";
+import type { AgentLink, Sleeper } from "../agent/link.ts";
+import { Pace, readStatus, runScript, statusCommand } from "../agent/program.ts";
+import type { AgentCommand } from "../agent/protocol.ts";
 import type { Waker, Waking } from "./record.ts";
 import { NOTHING_STARTED, SEED_BYTES, wakeMessage } from "./waker.ts";
 

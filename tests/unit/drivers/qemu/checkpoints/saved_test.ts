@@ -4,10 +4,10 @@ import { memoryFile } from "../../../../../src/drivers/qemu/checkpoints/files.ts
 import { CHECKPOINTS_FILE, readBook, saveBook } from "../../../../../src/drivers/qemu/checkpoints/records.ts";
 import { settleSaved, startFromSaved } from "../../../../../src/drivers/qemu/checkpoints/saved.ts";
 import { observe } from "../../../../../src/drivers/qemu/observe.ts";
-import { openPause } from "../../../../../src/drivers/qemu/pause.ts";
+import { openPause } from "../../../../../src/drivers/qemu/power/pause.ts";
 import type { VmRecord } from "../../../../../src/drivers/qemu/records.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
-import { stopVm } from "../../../../../src/drivers/qemu/stop.ts";
+import { stopVm } from "../../../../../src/drivers/qemu/power/stop.ts";
 import { failureOf } from "../../../../support/failures.ts";
 import { processOf, type QemuBench, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
 import { listenAsMonitor } from "../../../../support/scripted_monitor.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bootOf } from "../../../../../src/drivers/qemu/boot_files.ts";
+import { bootOf } from "../../../../../src/drivers/qemu/launch/boot_files.ts";
 import { panicWords } from "../../../../../src/drivers/qemu/crashes/panic_words.ts";
 import { withQemu } from "../../../../support/qemu_context.ts";
 

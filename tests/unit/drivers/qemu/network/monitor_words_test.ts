@@ -6,8 +6,8 @@ import {
   readHostForwards,
 } from "../../../../../src/drivers/qemu/network/host_forwards.ts";
 import { freeSlots, readLiveNics } from "../../../../../src/drivers/qemu/network/live_nics.ts";
-import { askMonitor } from "../../../../../src/drivers/qemu/monitors.ts";
-import type { QmpSession } from "../../../../../src/drivers/qemu/qmp.ts";
+import { askMonitor } from "../../../../../src/drivers/qemu/monitor/monitors.ts";
+import type { QmpSession } from "../../../../../src/drivers/qemu/monitor/qmp.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
 import { failureOf } from "../../../../support/failures.ts";
 import { VM_ID, withQemu } from "../../../../support/qemu_context.ts";

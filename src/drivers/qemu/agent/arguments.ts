@@ -1,0 +1,13 @@
+/** How a command travels to the script that starts programs through the agent. */
+
+import type { GuestCommand } from "../../../guest/channel.ts";
+
+export { checkCommand } from "../../../guest/posix/check_command.ts";
+
+/** The arguments of the script that starts programs. */
+export function startArguments(base: string, { argv, cwd = "", env = {} }: GuestCommand): string[] {
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  // A shell takes "-" for the folder before.
+  const folder = cwd === "-" ? "./-" : cwd;
+  return [base, folder, env.PATH ?? "", String(variables.length), ...variables, ...argv];
+}

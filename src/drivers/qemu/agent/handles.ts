@@ -1,0 +1,49 @@
+/**
+ * Files that the guest agent holds open for us. They are closed on every way out that still reaches the agent. It knows
+ * no owner of a handle: what a call leaves open that is killed, a program's streams are closed by the next one
+ * (`agent_traces.ts`), and the one file of a copy stays open until the agent restarts.
+ */
+
+import type { Clock } from "../../../base/clock.ts";
+import { startDeadline } from "../../../base/deadline.ts";
+import type { AgentLink } from "./link.ts";
+import type { AgentAnswer, AgentCommand } from "./protocol.ts";
+
+/** Opening is quick; a caller's end of patience must not hide a handle that has been opened. */
+const OPEN_LIMIT_MS = 15_000;
+const CLOSE_LIMIT_MS = 5_000;
+
+/**
+ * Opens files in one round and notes the handles in `opened`, whatever becomes of the others. Answers one for each file,
+ * and behind them one for each command that is asked in the same round.
+ */
+export async function openHandles(
+  link: AgentLink,
+  opened: number[],
+  files: readonly { path: string; mode: string }[],
+  more: readonly AgentCommand[] = [],
+): Promise<AgentAnswer[]> {
+  const opens = files.map(({ path, mode }) => ({ name: "guest-file-open", arguments: { path, mode } }));
+  const answers = await link.ask(
+    [...opens, ...more],
+    { signal: new AbortController().signal, limitMs: OPEN_LIMIT_MS, changes: true },
+  );
+  for (const answer of answers.slice(0, files.length)) {
+    if (answer.ok && typeof answer.value === "number") opened.push(answer.value);
+  }
+  return answers;
+}
+
+/** Closes handles; what cannot be closed any more is left to the agent. */
+export async function closeHandles(link: AgentLink, clock: Clock, handles: readonly number[]): Promise<void> {
+  if (handles.length === 0) return;
+  using limit = startDeadline(clock, CLOSE_LIMIT_MS);
+  try {
+    await link.ask(handles.map((handle) => ({ name: "guest-file-close", arguments: { handle } })), {
+      signal: limit.signal,
+      patienceMs: CLOSE_LIMIT_MS,
+    });
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,124 @@
+/** One machine's own monitor for the keeper, held as long as the machine lives. */
+
+import { isPlainObject } from "../../../base/json.ts";
+import type { Journal } from "../../background_abilities.ts";
+import type { CrashKeeping } from "../../crash_abilities.ts";
+import type { QemuContext } from "../context.ts";
+import { ConsoleWatch } from "../crashes/console_watch.ts";
+import { markCrashed, statusWithMark } from "../crashes/mark.ts";
+import { EventTranslator } from "./events.ts";
+import { MachineWriter } from "../machine_writer.ts";
+import { proveIdentity } from "../monitor/monitors.ts";
+import { type QmpEvent, QmpSession } from "../monitor/qmp.ts";
+import type { VmRecord } from "../records.ts";
+import { RuntimeFolder } from "../runtime_folder.ts";
+
+/** QEMU answers once its machine exists; a keeper has time. */
+const GREETING_LIMIT_MS = 5_000;
+
+/** A machine that is being watched. */
+export interface MachineWatch {
+  /** Resolves when the machine's run is over and written down. */
+  readonly ended: Promise<void>;
+  /** Takes the VM's record as it is now. */
+  update(record: VmRecord): void;
+  close(): Promise<void>;
+}
+
+/** What watching needs. */
+export interface WatchParts {
+  readonly context: QemuContext;
+  readonly journal: Journal;
+  readonly keep: CrashKeeping;
+}
+
+/**
+ * Begins to watch a machine: writes down that it started, unless that is known, and from then on what QEMU tells.
+ * Answers `undefined` when nobody listens on its monitor. Throws what {@link QmpSession.open} throws.
+ */
+export async function watchMachine(
+  parts: WatchParts,
+  found: VmRecord,
+  signal: AbortSignal,
+): Promise<MachineWatch | undefined> {
+  let record = found;
+  const { context } = parts;
+  const { host } = context;
+  const path = new RuntimeFolder(record.runtime).monitor("keeper");
+  const connection = await host.sockets.connectUnix(path);
+  if (connection === undefined) return undefined;
+  const early: QmpEvent[] = [];
+  let take = (event: QmpEvent): void => void early.push(event);
+  const onEvent = (event: QmpEvent): void => take(event);
+  const session = await QmpSession.open(connection, host.clock, {
+    signal,
+    onEvent,
+    greetingMs: GREETING_LIMIT_MS,
+  });
+  try {
+    await proveIdentity(session, record.id, path, signal);
+    const status = await statusWithMark(context, record, await askStatus(session));
+    const writer = new MachineWriter({ ...parts, session }, record);
+    const isNew = await writer.begin(status);
+    const translator = new EventTranslator(status);
+    const panics = watchConsole(context, () => record, session, translator, writer, isNew);
+    panics.watch(record.on_crash !== undefined);
+    take = (event) => {
+      const happening = translator.translate(event);
+      if (happening?.event === "reset") panics.skip();
+      writer.write(happening);
+    };
+    early.forEach(take);
+    let isClosed = false;
+    const ended = session.ended.then(async () => {
+      panics.watch(false);
+      if (!isClosed) writer.write(translator.end());
+      await writer.done;
+    });
+    return {
+      ended,
+      update(now) {
+        record = now;
+        writer.record = now;
+        panics.watch(now.on_crash !== undefined);
+      },
+      async close() {
+        isClosed = true;
+        writer.close();
+        session.close();
+        await ended;
+      },
+    };
+  } catch (error) {
+    session.close();
+    await session.ended;
+    throw error;
+  }
+}
+
+/** Halts a machine whose guest says on its console that it has panicked, and writes that as the crash that it is. */
+function watchConsole(
+  context: QemuContext,
+  recordNow: () => VmRecord,
+  session: QmpSession,
+  translator: EventTranslator,
+  writer: MachineWriter,
+  isNew: boolean,
+): ConsoleWatch {
+  const onPanic = async (): Promise<void> => {
+    // A guest that has the pvpanic driver is halted by now, or is being kept.
+    if (writer.isKeeping || await askStatus(session) !== "running") return;
+    translator.haltForCrash();
+    // The mark comes first: whoever comes after a killed keeper must know why the machine stands still.
+    await markCrashed(context, recordNow());
+    await session.command("stop");
+    writer.write({ event: "crashed", details: { action: "pause", seen: "console" }, at: null });
+  };
+  const isBusy = (): boolean => writer.isKeeping;
+  return new ConsoleWatch(context, recordNow().id, { onPanic, isBusy }, isNew ? 0 : undefined);
+}
+
+async function askStatus(session: QmpSession): Promise<string> {
+  const answer = await session.command("query-status");
+  return isPlainObject(answer) && typeof answer.status === "string" ? answer.status : "";
+}

@@ -8,7 +8,10 @@ const flags = readPermissionFlags();
 const sources = await readSources(`${ROOT}/src`);
 
 Deno.test("every environment variable that the source reads is in the list", () => {
-  const read = matches(/\b(?:get|getEnvironment|variable|#require)\(\s*"([A-Z][A-Z0-9_]{2,})"/g, sources);
+  const read = matches(
+    /(?:\b(?:environment|env|this)\.get|\bgetEnvironment|\bvariable|#require)\(\s*"([A-Z][A-Z0-9_]{2,})"/g,
+    sources,
+  );
   assert.ok(read.has("HVLAB_STATE") && read.has("PATH"), "the search finds what is known to be read");
   assert.deepEqual([...read].filter((name) => !isListed(name, namesOf(flags, "env"))), []);
 });

@@ -36,13 +36,13 @@ export async function copyFolderToGuest(
   refuseWindows(channel);
   await checkGuestFolder(channel, destination, overwrite, signal);
   const digest = await startSha256();
-  const pieces = feedFolder(host.files, source, content, (bytes) =>
+  await using archive = feedFolder(host.files, source, content, (bytes) =>
     progress({
       message: `copying ${content.files} files`,
       ...(content.size_bytes === 0 ? {} : { fraction: bytes / content.size_bytes }),
     }));
   const feed = async (): Promise<Uint8Array | null> => {
-    const piece = await pieces();
+    const piece = await archive.feed();
     if (piece !== null) digest.update(piece);
     return piece;
   };

@@ -73,6 +73,11 @@ function entryOf(path: string, kind: TarEntry["kind"], { size_bytes, mode, modif
   };
 }
 
+/** An archive that is being made; the file that it stands in is closed with it. */
+export interface FolderFeed extends AsyncDisposable {
+  feed: ByteFeed;
+}
+
 /**
  * The archive in pieces. `onRead` hears how many bytes of files have been read. A file that is not as long any more as
  * it was listed is `hv.conflict`.
@@ -82,11 +87,16 @@ export function feedFolder(
   folder: string,
   { entries }: FolderContent,
   onRead: (bytes: number) => void,
-): ByteFeed {
+): FolderFeed {
   const pieces = gather(archiveOf(files, folder, entries, onRead));
-  return async () => {
-    const { done, value } = await pieces.next();
-    return done === true ? null : value;
+  return {
+    async feed() {
+      const { done, value } = await pieces.next();
+      return done === true ? null : value;
+    },
+    async [Symbol.asyncDispose]() {
+      await pieces.return();
+    },
   };
 }
 

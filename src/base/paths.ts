@@ -43,6 +43,13 @@ export function resolvePath(folder: string, path: string): string {
   return root + separator + parts.join(separator);
 }
 
+/** Whether a path is a folder's own or lies below it. Both are real paths: without `.`, `..` and links. */
+export function isWithin(path: string, folder: string): boolean {
+  const separator = isWindowsPath(folder) ? "\\" : "/";
+  const start = endsWithSeparator(folder) ? folder : folder + separator;
+  return path === folder || path.startsWith(start);
+}
+
 function isWindowsPath(path: string): boolean {
   return (path[1] === ":" && /^[A-Za-z]:[\\/]/.test(path)) || path.startsWith("\\\\");
 }

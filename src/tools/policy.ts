@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { ToolClass } from "../contract/tool_class.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { Host } from "../host/host.ts";
-import { folderOf, nameOf } from "../base/paths.ts";
+import { folderOf, isWithin, nameOf } from "../base/paths.ts";
 import type { DoorName, Tool } from "./tool.ts";
 
 /** Refuses a tool or a class that the policy forbids. */
@@ -38,7 +38,7 @@ export async function checkWrite(config: Config, host: Host, door: DoorName, pat
   const real = await realFolder(host, folderOf(path));
   for (const folder of folders) {
     const allowed = await host.files.realPath(folder).catch(() => folder);
-    if (real === allowed || real.startsWith(allowed.endsWith("/") ? allowed : `${allowed}/`)) return;
+    if (isWithin(real, allowed)) return;
   }
   throw denied(`Files may not be written to "${path}"`, config.file, { path, allowed: [...folders] });
 }

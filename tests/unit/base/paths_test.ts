@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { posix, win32 } from "node:path";
 import fc from "fast-check";
-import { folderOf, isAbsolutePath, joinPath, nameOf, resolvePath } from "../../../src/base/paths.ts";
+import {
+  folderOf,
+  isAbsolutePath,
+  isWithin,
+  joinPath,
+  nameOf,
+  resolvePath,
+} from "../../../src/base/paths.ts";
 
 const names = fc.array(fc.stringMatching(/^[a-z .]{1,6}$/), { minLength: 1, maxLength: 5 });
 
@@ -11,6 +18,22 @@ Deno.test("joinPath uses the separator of its first part", () => {
   assert.equal(joinPath("a/", "b"), "a/b");
   assert.equal(joinPath("C:\\a", "b"), "C:\\a\\b");
   assert.equal(joinPath("\\\\host\\share", "b"), "\\\\host\\share\\b");
+});
+
+Deno.test("a folder holds itself and what lies below it, on either system", () => {
+  for (
+    const [path, folder] of [["/a", "/a"], ["/a/b", "/a"], ["/a", "/"], ["C:\\a\\b", "C:\\a"], [
+      "C:\\a",
+      "C:\\",
+    ]] as const
+  ) {
+    assert.ok(isWithin(path, folder), `${path} in ${folder}`);
+  }
+  for (
+    const [path, folder] of [["/ab", "/a"], ["/", "/a"], ["C:\\ab", "C:\\a"], ["D:\\a", "C:\\"]] as const
+  ) {
+    assert.ok(!isWithin(path, folder), `${path} not in ${folder}`);
+  }
 });
 
 Deno.test("folderOf and nameOf take a path apart", () => {

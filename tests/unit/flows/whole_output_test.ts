@@ -31,7 +31,7 @@ Deno.test("a longer one lies whole in a file, from its first byte", async () => 
   for (const parts of [["123456789"], ["12", "345", "6789abc"], ["12345678", "9", "abc"]]) {
     const { file = "" } = await write({ host, folder: `${host.root}/results` }, parts);
     assert.equal(await Deno.readTextFile(file), parts.join(""));
-    assert.equal(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
+    if (Deno.build.os !== "windows") assert.equal(((await Deno.stat(file)).mode ?? 0) & 0o777, 0o600);
   }
 });
 

@@ -65,7 +65,7 @@ Deno.test("dumps are fetched over MCP with a plan only, and only into allowed fo
   await lab.call("vm_create", { name: "web", image: "tiny" });
   const output = `${lab.root}/dumps`;
   assert.equal((await lab.failure("dump_collect", { vm: "web", output })).code, "hv.policy_denied");
-  const allowed = await open("mcp", { folders: ["/"] });
+  const allowed = await open("mcp", { folders: [lab.root] });
   await using __ = allowed.lab;
   await allowed.lab.call("vm_create", { name: "web", image: "tiny" });
   assert.equal((await allowed.lab.failure("dump_collect", { vm: "web", output })).code, "hv.plan_required");

@@ -44,21 +44,38 @@ Deno.test("without a policy the command line may download from everywhere and MC
   assert.throws(() => checkDownload(DEFAULT_CONFIG, "mcp", "http://example.org/x"), isDenied);
 });
 
-Deno.test("a link in an allowed folder opens no disk outside of it", () =>
-  withTemporaryFolder(async (root) => {
-    await Deno.mkdir(`${root}/allowed`);
-    await Deno.writeFile(`${root}/outside.img`, new Uint8Array(512));
-    await Deno.writeFile(`${root}/allowed/inside.img`, new Uint8Array(512));
-    await Deno.symlink(`${root}/outside.img`, `${root}/allowed/link.img`);
-    const config = withPolicy({ folders: [`${root}/allowed`] });
-    const host = openDenoHost();
-    const check = async (tool: string, name: string): Promise<void> => {
-      const more = tool === "disk_attach" ? { vm: "web" } : tool === "disk_resize" ? { size_bytes: 512 } : {};
-      const prepared = (await catalogue.load(tool)).prepare({ path: `${root}/allowed/${name}`, ...more });
-      for (const opened of prepared.opens()) await checkWrite(config, host, "mcp", joinPath(opened, "file"));
-    };
-    for (const tool of ["disk_resize", "disk_compact", "disk_merge", "disk_delete", "disk_attach"]) {
-      await check(tool, "inside.img");
-      await assert.rejects(() => check(tool, "link.img"), isDenied, tool);
-    }
-  }));
+/** Wine follows no link when it resolves a path, and Windows gives the right to make one to administrators only. */
+const hasNoLinks = Deno.build.os === "windows";
+
+Deno.test(
+  "a link in an allowed folder opens no disk outside of it",
+  { ignore: hasNoLinks },
+  () =>
+    withTemporaryFolder(async (root) => {
+      await Deno.mkdir(`${root}/allowed`);
+      await Deno.writeFile(`${root}/outside.img`, new Uint8Array(512));
+      await Deno.writeFile(`${root}/allowed/inside.img`, new Uint8Array(512));
+      await Deno.symlink(`${root}/outside.img`, `${root}/allowed/link.img`);
+      const config = withPolicy({ folders: [`${root}/allowed`] });
+      const host = openDenoHost();
+      const check = async (tool: string, name: string): Promise<void> => {
+        const more = tool === "disk_attach"
+          ? { vm: "web" }
+          : tool === "disk_resize"
+          ? { size_bytes: 512 }
+          : {};
+        const prepared = (await catalogue.load(tool)).prepare({ path: `${root}/allowed/${name}`, ...more });
+        for (const opened of prepared.opens()) {
+          await checkWrite(config, host, "mcp", joinPath(opened, "file"));
+        }
+      };
+      for (const tool of ["disk_resize", "disk_compact", "disk_merge", "disk_delete", "disk_attach"]) {
+        await check(tool, "inside.img");
+        await assert.rejects(
+          () => check(tool, "link.img"),
+          isDenied,
+          tool,
+        );
+      }
+    }),
+);

@@ -1,5 +1,7 @@
 /** Keeping the head and the tail of a stream of any length in bounded memory. */
 
+import { joinBytes } from "./byte_search.ts";
+
 /** A kept stream as text, with what is missing stated. */
 export interface BoundedText {
   /** Head and tail, with a line between them that says how much is missing there. */
@@ -62,7 +64,7 @@ export class BoundedBytes {
   /** The kept bytes as text. Where something is missing, UTF-8 is cut at the border of a character. */
   toText(): BoundedText {
     const parts = this.parts();
-    if (parts.dropped === 0) return wholeText(join(parts.head, parts.tail));
+    if (parts.dropped === 0) return wholeText(joinBytes(parts.head, parts.tail));
     const head = parts.head.subarray(0, parts.head.length - unfinishedBytes(parts.head));
     const tail = parts.tail.subarray(continuationBytes(parts.tail));
     if (isUtf8(head) && isUtf8(tail)) {
@@ -71,7 +73,7 @@ export class BoundedBytes {
     }
     return {
       text: decode(parts.head) + gap(parts.dropped) + decode(parts.tail),
-      base64: join(parts.head, parts.tail).toBase64(),
+      base64: joinBytes(parts.head, parts.tail).toBase64(),
       total: this.#total,
       dropped: parts.dropped,
     };
@@ -145,11 +147,4 @@ function continuationBytes(bytes: Uint8Array): number {
 function lengthOf(leadByte: number): number {
   if (leadByte >= 0xf0) return 4;
   return leadByte >= 0xe0 ? 3 : 2;
-}
-
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }

@@ -7,6 +7,7 @@
 import { HvError } from "../../base/errors.ts";
 import type { GuestCommand, GuestExit } from "../channel.ts";
 import { END_TREE_OF_ROOT } from "./end_tree.ts";
+import { DEFINE_FIND, FIND_PROGRAM } from "./find_program.ts";
 
 /** What follows the mark on a line of ours. */
 export const SIGNS = { begun: ">", ended: "<", failed: "!" } as const;
@@ -24,33 +25,11 @@ export function newMark(): string {
  */
 const PREPARE = `
 hv_fail() { printf '%s!%s\\n' "$hv_mark" "$1" >&2; exit 125; }
-hv_find() {
-  hv_found= hv_why=program
-  case $1 in
-    */*) hv_path=. hv_name=\${1#/}; case $1 in /*) hv_path=/;; esac;;
-    *) hv_path=$2 hv_name=$1;;
-  esac
-  hv_ifs=$IFS; IFS=:
-  for hv_folder in $hv_path; do
-    hv_file=\${hv_folder:-.}/$hv_name
-    [ -f "$hv_file" ] || continue
-    if [ -x "$hv_file" ]; then hv_found=$hv_file; break; fi
-    hv_why=executable
-  done
-  IFS=$hv_ifs
-  [ -n "$hv_found" ]
-}
-set -f
+${DEFINE_FIND}set -f
 hv_mark=$1 hv_cwd=$2 hv_user=$3 hv_search=\${4:-$PATH} hv_feed=$5 hv_count=$6
 shift 6
 if [ -n "$hv_cwd" ]; then CDPATH= cd -- "$hv_cwd" >/dev/null 2>&1 || hv_fail cwd; fi
-hv_seen=0
-for hv_program in "$@"; do
-  [ "$hv_seen" -lt "$hv_count" ] || break
-  hv_seen=$((hv_seen + 1))
-done
-hv_find "$hv_program" "$hv_search" || hv_fail "$hv_why"
-hv_as=
+${FIND_PROGRAM}hv_as=
 if [ -n "$hv_user" ]; then
   [ "$(id -u)" = 0 ] || hv_fail privilege
   id -u "$hv_user" >/dev/null 2>&1 || hv_fail user

@@ -1,5 +1,6 @@
 /** Telling our own marked lines from a program's bytes on one stream. */
 
+import { beginningOf, joinBytes } from "../../base/byte_search.ts";
 import type { ByteSink } from "../channel.ts";
 import { SIGNS } from "./marked_program.ts";
 
@@ -37,7 +38,7 @@ export class MarkedStream {
   }
 
   async take(bytes: Uint8Array): Promise<void> {
-    let rest = join(this.#held, bytes);
+    let rest = joinBytes(this.#held, bytes);
     for (;;) {
       const at = beginningOf(this.#mark, rest);
       await this.#deliver(rest.subarray(0, at));
@@ -68,27 +69,6 @@ export class MarkedStream {
   async #deliver(bytes: Uint8Array): Promise<void> {
     if (bytes.length === 0 || this.ended !== undefined) return;
     if (this.begun !== undefined) await this.#sink(bytes);
-    else this.#prelude = join(this.#prelude, bytes).slice(-PRELUDE_LIMIT);
+    else this.#prelude = joinBytes(this.#prelude, bytes).slice(-PRELUDE_LIMIT);
   }
-}
-
-/** Where a mark begins in some bytes, whole or cut off by their end; their length when it does not. */
-function beginningOf(mark: Uint8Array, bytes: Uint8Array): number {
-  const [first = 0] = mark;
-  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
-    const length = Math.min(mark.length, bytes.length - at);
-    let same = 1;
-    while (same < length && bytes[at + same] === mark[same]) same++;
-    if (same === length) return at;
-  }
-  return bytes.length;
-}
-
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.length === 0) return second;
-  if (second.length === 0) return first;
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }

@@ -1,5 +1,7 @@
 /** Taking our own markers out of a program's bytes again. */
 
+import { beginningOf, joinBytes } from "../../../base/byte_search.ts";
+
 /** Random bytes at a marker's beginning: enough that no program writes them by chance. */
 const RANDOM_BYTES = 48;
 
@@ -35,12 +37,12 @@ export class MarkerFilter {
 
   /** Takes what came out, and gives the program's part of it. */
   take(bytes: Uint8Array): Uint8Array {
-    let rest = join(this.#held, bytes);
+    let rest = joinBytes(this.#held, bytes);
     let own: Uint8Array = new Uint8Array(0);
     for (;;) {
       const [marker] = this.#expected;
       const start = marker === undefined ? rest.length : beginningOf(marker, rest);
-      own = join(own, rest.subarray(0, start));
+      own = joinBytes(own, rest.subarray(0, start));
       rest = rest.subarray(start);
       if (marker === undefined || rest.length < marker.length) break;
       this.#expected.shift();
@@ -49,25 +51,4 @@ export class MarkerFilter {
     this.#held = rest;
     return own;
   }
-}
-
-/** Where a marker begins in some bytes, whole or cut off by their end; their length when it does not. */
-function beginningOf(marker: Uint8Array, bytes: Uint8Array): number {
-  const [first = 0] = marker;
-  for (let at = bytes.indexOf(first); at >= 0; at = bytes.indexOf(first, at + 1)) {
-    const length = Math.min(marker.length, bytes.length - at);
-    let same = 1;
-    while (same < length && bytes[at + same] === marker[same]) same++;
-    if (same === length) return at;
-  }
-  return bytes.length;
-}
-
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.length === 0) return second;
-  if (second.length === 0) return first;
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }

@@ -4,6 +4,7 @@
  */
 
 import { END_TREE } from "../../../guest/posix/end_tree.ts";
+import { DEFINE_FIND, FIND_PROGRAM } from "../../../guest/posix/find_program.ts";
 
 /** Where a private place for FIFOs is looked for, best first. */
 export const FIFO_FOLDERS = ["/tmp", "/run", "/dev/shm"] as const;
@@ -23,23 +24,7 @@ export const PIPE_DESCRIPTORS = { out: 9, err: 8, gate: 7 } as const;
  */
 export const START_PROGRAM = `
 hv_fail() { echo "$1"; exit 125; }
-hv_find() {
-  hv_found= hv_why=program
-  case $1 in
-    */*) hv_path=. hv_name=\${1#/}; case $1 in /*) hv_path=/;; esac;;
-    *) hv_path=$2 hv_name=$1;;
-  esac
-  hv_ifs=$IFS; IFS=:
-  for hv_folder in $hv_path; do
-    hv_file=\${hv_folder:-.}/$hv_name
-    [ -f "$hv_file" ] || continue
-    if [ -x "$hv_file" ]; then hv_found=$hv_file; break; fi
-    hv_why=executable
-  done
-  IFS=$hv_ifs
-  [ -n "$hv_found" ]
-}
-set -f
+${DEFINE_FIND}set -f
 hv_base=$1 hv_cwd=$2 hv_search=\${3:-$PATH} hv_count=$4
 shift 4
 hv_tools=$PATH:/usr/bin:/bin:/usr/sbin:/sbin
@@ -49,13 +34,7 @@ if [ -n "$hv_base" ]; then
 fi
 hv_find setsid "$hv_tools" || hv_fail setsid; hv_setsid=$hv_found
 if [ -n "$hv_cwd" ]; then CDPATH= cd -- "$hv_cwd" >/dev/null || hv_fail cwd; fi
-hv_seen=0
-for hv_program in "$@"; do
-  [ "$hv_seen" -lt "$hv_count" ] || break
-  hv_seen=$((hv_seen + 1))
-done
-hv_find "$hv_program" "$hv_search" || hv_fail "$hv_why"
-if [ -z "$hv_base" ]; then
+${FIND_PROGRAM}if [ -z "$hv_base" ]; then
   exec 7<<'HV' 8<<'HV' 9<<'HV'
 HV
 HV

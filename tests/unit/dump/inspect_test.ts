@@ -4,6 +4,7 @@ import { HvError } from "../../../src/base/errors.ts";
 import { DumpInspection } from "../../../src/contract/dump.ts";
 import { MemorySource } from "../../../src/dump/bytes.ts";
 import { inspectDump } from "../../../src/dump/inspect.ts";
+import { CRASH_REPORT_BYTES } from "../../../src/dump/linux/crash_report.ts";
 import { renderInspection } from "../../../src/dump/render.ts";
 import { CountingSource } from "../../support/counting_source.ts";
 import {
@@ -49,7 +50,7 @@ const FILES: Readonly<Record<string, Uint8Array>> = {
 };
 
 /** Everything that an inspection may cost, whatever the file says. */
-const MOST_BYTES = 512 * 1024;
+const MOST_BYTES = 512 * 1024 + CRASH_REPORT_BYTES;
 
 /** Inspects; every failure but a coded refusal of the dump, and every unbounded read, fails the test. */
 async function inspectBounded(bytes: Uint8Array, size = bytes.length): Promise<DumpInspection | null> {

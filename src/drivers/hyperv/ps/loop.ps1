@@ -166,15 +166,18 @@ while ($true) {
     Update-Requests
     Start-Waiting
 }
-# What is tied to whoever started us ends with them.
+# What is tied to whoever started us ends with them. A worker does it that has loaded the module, best one without a call: the other
+# calls are of no use to anybody any more.
 if ($shared.Tied.Count) {
-    $worker = Get-IdleWorker
-    if ($worker) {
+    $worker = @(@($workers | Where-Object { -not $_.Call }) + $workers)[0]
+    if ($worker.Shell) {
+        if ($worker.Call) { [void] $worker.Shell.BeginStop($null, $null) }
         $worker.Calls.Add($null)
-        [void] $worker.Handle.AsyncWaitHandle.WaitOne(1000)
-        $shell = [PowerShell]::Create()
-        $shell.Runspace = $worker.Runspace
-        [void] $shell.AddScript('Remove-TiedMachines').Invoke()
+        [void] $worker.Handle.AsyncWaitHandle.WaitOne(10000)
     }
+    for ($look = 0; $look -lt 1000 -and [string] $worker.Runspace.RunspaceAvailability -ne 'Available'; $look++) { Start-Sleep -Milliseconds 1 }
+    $shell = [PowerShell]::Create()
+    $shell.Runspace = $worker.Runspace
+    [void] $shell.AddScript('Remove-TiedMachines').Invoke()
 }
 [Environment]::Exit(0)

@@ -139,6 +139,12 @@ Deno.test("a host that reads nothing stops neither other calls nor the end", () 
     await server.initialize();
     server.stopReading();
     for (let id = 1; id <= 400; id++) await server.send({ jsonrpc: "2.0", id, method: "tools/list" });
+    // When it has done this, it has answered all those before, further than the pipe goes.
+    const params = { name: "hv_vm_create", arguments: { name: "web", image: "tiny" } };
+    await server.send({ jsonrpc: "2.0", id: 401, method: "tools/call", params });
+    while ((await newestOperation(`${folder}/state`))?.state !== "succeeded") {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
     server.kill("SIGTERM");
     await assertGone(server.ended);
     assert.deepEqual(await server.ended, { code: 3, signal: null });

@@ -23,10 +23,23 @@ export const CrashSettings = z.object({
 });
 export type CrashSettings = z.infer<typeof CrashSettings>;
 
+/**
+ * How much of the machine's memory a core holds. A reduced one holds what triage, log and tasks read of it; `reason` says
+ * why one is not reduced.
+ */
+export const CoreMemory = z.object({
+  reduced: z.boolean(),
+  kept_bytes: z.int(),
+  of_bytes: z.int(),
+  reason: z.optional(z.string()),
+});
+export type CoreMemory = z.infer<typeof CoreMemory>;
+
 /** What was kept of a crash; a path that is absent could not be had, and `failure` says why. */
 export const KeptCrash = z.looseObject({
   folder: z.string(),
   core: z.optional(z.string()),
+  memory: z.optional(CoreMemory),
   console: z.optional(z.string()),
   /** The kernel's own log, out of the core. */
   log: z.optional(z.string()),

@@ -120,6 +120,8 @@ export const DumpInspection = z.lazy(() => {
     build_id: z.optional(text),
     /** Memory of a Linux machine that its core holds. */
     memory_bytes: z.optional(size),
+    /** Of a core that a crash policy has reduced to what triage, log and tasks read: the memory that it was made from. */
+    reduced_from_bytes: z.optional(size),
     /** Message of a Linux kernel's panic, out of its log; null when there was none or the core does not tell. */
     panic: z.optional(text),
     /** First line of the report with which a Linux crash began. */

@@ -2,7 +2,9 @@
 
 import { HvError } from "../base/errors.ts";
 import { copyThroughJson, type JsonObject } from "../base/json.ts";
+import { formatBytes } from "../base/units.ts";
 import { renderTriage } from "../debugger/triage/render.ts";
+import type { KeptCrash } from "../contract/crash_policy.ts";
 import type { DumpTriage } from "../contract/dump_triage.ts";
 import type { CallScope } from "../drivers/call_scope.ts";
 import { type CrashKept, type CrashOptions, keepCrash } from "./keep_crash.ts";
@@ -33,7 +35,7 @@ function tell(error: HvError, { kept, triage }: CrashKept): HvError {
   const { core, failure, folder } = kept;
   const hint = core === undefined
     ? `Its core could not be kept in "${folder}": ${failure}`
-    : `Its core is kept: hvlab dump triage ${core}`;
+    : `Its core is kept${extent(kept)}: hvlab dump triage ${core}`;
   const crash: JsonObject = {
     ...copyThroughJson(kept),
     ...(triage === null ? {} : { triage: copyThroughJson(triage) ?? {} }),
@@ -48,6 +50,12 @@ function tell(error: HvError, { kept, triage }: CrashKept): HvError {
       cause: error.cause ?? error,
     },
   );
+}
+
+/** How much of the memory the core holds, where not all. */
+function extent({ memory }: KeptCrash): string {
+  if (memory?.reduced !== true) return "";
+  return `, with ${formatBytes(memory.kept_bytes)} of ${formatBytes(memory.of_bytes)} of memory`;
 }
 
 /** A guest that hung is told by where it was interrupted, which its triage blames nobody for. */

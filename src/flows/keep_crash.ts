@@ -2,9 +2,10 @@
 
 import { HvError, toHvError } from "../base/errors.ts";
 import { joinPath } from "../base/paths.ts";
-import type { KeepingPolicy, KeptCrash } from "../contract/crash_policy.ts";
+import type { CoreMemory, KeepingPolicy, KeptCrash } from "../contract/crash_policy.ts";
 import type { DumpTriage } from "../contract/dump_triage.ts";
 import { readDumpLog } from "../debugger/linux/read_log.ts";
+import { leaveCoreWhole, reduceCore } from "../debugger/linux/reduce_core.ts";
 import { triageDumpFile } from "../debugger/triage/triage_file.ts";
 import type { CallScope } from "../drivers/call_scope.ts";
 import type { Driver } from "../drivers/driver.ts";
@@ -83,6 +84,9 @@ export async function keepCrash(options: CrashOptions, scope: CallScope): Promis
       kept.bucket = triage.bucket;
     });
   }
+  await attempt(async () => {
+    if (kept.core !== undefined) kept.memory = await reduce(host, kept.core, kept.log !== undefined, scope);
+  });
   if (failures.length > 0) kept.failure = failures.join("; ");
   return { kept, triage };
 }
@@ -99,6 +103,20 @@ async function keepCore(
     await dumps.dump(id, core, { format: "elf", sparse: true, overwrite: false }, scope);
   });
   return core;
+}
+
+/** Comes last: until then the whole core is what everything is read from. */
+async function reduce(
+  host: Host,
+  core: string,
+  isLinux: boolean,
+  { signal, progress }: CallScope,
+): Promise<CoreMemory> {
+  if (!isLinux) {
+    return await leaveCoreWhole(host, core, "It tells no kernel log, so nothing says what to keep", signal);
+  }
+  progress({ message: "reducing the core to what its readers need" });
+  return await reduceCore(host, core, signal);
 }
 
 /** Fails in words of its own: the log in the core has what the console may then lack. */

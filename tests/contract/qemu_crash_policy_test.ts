@@ -67,6 +67,8 @@ async function assertKept(lab: QemuLab): Promise<void> {
     await run(lab, id, CRASH);
     const kept = await awaitKeptCrash({ ...lab, ...scope }, await untilCrash(lab, id));
     assert.deepEqual([kept?.bucket, kept?.failure], ["sysrq-crash", undefined]);
+    const { reduced, kept_bytes = 0, of_bytes = 0 } = kept?.memory ?? {};
+    assert.ok(reduced && kept_bytes < of_bytes / 8, "the core holds what its readers need");
     assert.match(Deno.readTextFileSync(kept?.console ?? ""), /---\[ end Kernel panic/, "it printed its end");
     assert.match(Deno.readTextFileSync(kept?.log ?? ""), /sysrq: Trigger a crash/);
     assert.equal(JSON.parse(Deno.readTextFileSync(kept?.triage ?? "")).crash.evidence, "core");

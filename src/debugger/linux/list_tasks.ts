@@ -41,28 +41,11 @@ export async function listDumpTasks(
       path,
     });
   }
-  const running = new Map(kernel.processors().map((processor) => [processor.task()?.address, processor]));
-  // The idle task of a processor is in no list; while it runs, it is what that processor does.
-  const idle = kernel.processors().flatMap((processor) => processor.task() ?? []).filter((task) =>
-    task.pid === 0
-  );
-  const wanted = [...idle, ...all].filter((task) =>
+  const wanted = findTasks(kernel).filter(({ task }) =>
     (state === undefined || task.state === state) &&
     (pid === undefined || task.pid === pid || task.tgid === pid)
   );
-  const tasks = wanted.slice(0, limit).map((task) => {
-    const processor = running.get(task.address);
-    return {
-      pid: task.pid,
-      process: task.tgid,
-      comm: task.comm,
-      state: task.state,
-      cpu: task.cpu,
-      running: processor !== undefined,
-      kernel: task.kernel,
-      ...(stacks ? { stack: stackOf(kernel, task, processor) } : {}),
-    };
-  });
+  const tasks = wanted.slice(0, limit).map((found) => describeTask(kernel, found, stacks));
   return {
     path,
     dump_kind: kernel.core.kind,
@@ -71,6 +54,39 @@ export async function listDumpTasks(
     task_count: all.length,
     warnings: [...inspection.warnings, ...kernel.warnings],
     ...(tasks.length < wanted.length ? { truncated: true } : {}),
+  };
+}
+
+/** A task, and the processor that runs it. */
+export interface FoundTask {
+  readonly task: KernelTask;
+  readonly processor: LinuxProcessor | undefined;
+}
+
+/** All tasks. The idle task of a processor is in no list; while it runs, it is what that processor does. */
+export function findTasks(kernel: LinuxKernel): FoundTask[] {
+  const running = new Map(kernel.processors().map((processor) => [processor.task()?.address, processor]));
+  const idle = kernel.processors().flatMap((processor) => processor.task() ?? []).filter((task) =>
+    task.pid === 0
+  );
+  return [...idle, ...kernel.tasks()].map((task) => ({ task, processor: running.get(task.address) }));
+}
+
+/** A task as it is listed. */
+export function describeTask(
+  kernel: LinuxKernel,
+  { task, processor }: FoundTask,
+  stacks: boolean,
+): DumpTasks["tasks"][number] {
+  return {
+    pid: task.pid,
+    process: task.tgid,
+    comm: task.comm,
+    state: task.state,
+    cpu: task.cpu,
+    running: processor !== undefined,
+    kernel: task.kernel,
+    ...(stacks ? { stack: stackOf(kernel, task, processor) } : {}),
   };
 }
 

@@ -3,6 +3,7 @@
 import type { ByteReader } from "../bytes.ts";
 import { at } from "../layout.ts";
 import { badDump } from "../reasons.ts";
+import { ORIGIN_NOTE, readOriginNote } from "./reduction/origin_note.ts";
 
 /** What an ELF core's headers and notes say. */
 export interface ElfCore {
@@ -22,6 +23,8 @@ export interface ElfCore {
   crashTime: number | null;
   /** Bytes of memory that the segments hold. */
   memory: bigint;
+  /** Of a core that we have reduced, bytes of memory that the whole one held; null for all others. */
+  reducedFrom: bigint | null;
   /** Highest end of the segments in the file. */
   end: bigint;
 }
@@ -93,6 +96,7 @@ export function readElfCore(reader: ByteReader): ElfCore {
     buildId: null,
     crashTime: null,
     memory: 0n,
+    reducedFrom: null,
     end: 0n,
   };
   const first = Number(word(layout.program_headers.offset, "e_phoff"));
@@ -141,6 +145,10 @@ function readNotes(reader: ByteReader, start: number, size: number, limit: numbe
     if (name === "VMCOREINFO") {
       markMachine(core, core.producer);
       readVmcoreinfo(reader, data, dataSize, core);
+    }
+    if (name === ORIGIN_NOTE) {
+      markMachine(core, core.producer);
+      core.reducedFrom = readOriginNote(reader.ascii(data, dataSize, "our own note"));
     }
     offset = data + align4(dataSize);
   }

@@ -35,6 +35,7 @@ export async function inspectElfCore(source: ByteSource, options: InspectOptions
       ? {
         build_id: core.buildId,
         memory_bytes: jsonCount(core.memory),
+        ...(core.reducedFrom === null ? {} : { reduced_from_bytes: jsonCount(core.reducedFrom) }),
         panic: crash?.panic ?? null,
         report: crash?.report ?? null,
       }

@@ -25,6 +25,9 @@ import {
 } from "./answer_parts.ts";
 import { printedFrames, withoutReporting } from "./answer_text.ts";
 
+/** The registers of a short answer: where the code and the stack were. */
+const PLACES: ReadonlySet<string> = new Set(["rip", "rsp", "pc", "sp"]);
+
 /** The stack of the answer, from the core or, when the task is gone, from its log. */
 interface AnswerStack {
   readonly frames: readonly TriageFrame[];
@@ -66,7 +69,7 @@ export function answerLinuxCore(kernel: LinuxKernel, inspection: DumpInspection,
     summary: linuxSummary(told, report?.facts ?? {}, culprit, who),
     bucket: meaning ?? bucketOfFrames(kind, named, report?.facts["message"] ?? report?.headline ?? ""),
     dump_kind: kernel.core.kind,
-    machine: "x64",
+    machine: kernel.core.architecture.machine,
     os_version: kernel.info.release,
     build_id: kernel.info.buildId,
     time: unixToIso(kernel.info.crashTime ?? 0),
@@ -84,7 +87,7 @@ export function answerLinuxCore(kernel: LinuxKernel, inspection: DumpInspection,
       origin: crash.origin,
       registers: Object.fromEntries(
         namedRegisters(crash.registers)
-          .filter(([name]) => full || name === "rip" || name === "rsp")
+          .filter(([name]) => full || PLACES.has(name))
           .map(([name, value]) => [name, hex64(value)]),
       ),
     },

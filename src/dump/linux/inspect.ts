@@ -19,7 +19,7 @@ export async function inspectElfCore(source: ByteSource, options: InspectOptions
   const bigEndian = isBigEndianElf(new ByteReader(source));
   const reader = new ByteReader(source, { what: "ELF core", bigEndian });
   const core = readPart(warnings, () => readElfCore(reader));
-  const tellsOfKernel = core !== null && core.release !== null && core.machine === "x64";
+  const tellsOfKernel = core !== null && core.release !== null;
   const crash = tellsOfKernel ? (await import("./crash_report.ts")).readCrashReport(source) : null;
   return {
     path: options.path,

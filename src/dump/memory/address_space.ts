@@ -8,6 +8,12 @@ import { type Place, type Segment, VirtualMemory } from "./virtual.ts";
 /** Translations kept; all are dropped when there are more. */
 const KEPT_TRANSLATIONS = 8192;
 
+/** Tables that are open already, and the memory that they lead to. */
+interface OpenTables {
+  readonly physical: PhysicalMemory;
+  readonly tables: PageTables;
+}
+
 /** The memory that one page table register shows. */
 export class AddressSpace extends VirtualMemory {
   readonly bits: 32 | 64;
@@ -15,10 +21,10 @@ export class AddressSpace extends VirtualMemory {
   readonly #tables: PageTables;
   readonly #known = new Map<number, FramePlace | Absence>();
 
-  constructor(options: PageTableOptions) {
+  constructor(options: PageTableOptions | OpenTables) {
     super();
     this.#physical = options.physical;
-    this.#tables = openPageTables(options);
+    this.#tables = "tables" in options ? options.tables : openPageTables(options);
     this.bits = this.#tables.bits;
   }
 

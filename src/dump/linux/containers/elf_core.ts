@@ -6,6 +6,7 @@ import type { Absence } from "../../memory/absence.ts";
 import { PageCache } from "../../memory/page_cache.ts";
 import { FRAME_BYTES, type PhysicalMemory } from "../../memory/physical.ts";
 import { badDump, type DumpWarning } from "../../reasons.ts";
+import { ARCHITECTURE_NAMES, architectureOfElf, ARCHITECTURES } from "../architecture/known.ts";
 import { ELF64, isBigEndianElf } from "../elf.ts";
 import type { LinuxCore, MemoryPiece } from "./core.ts";
 import { type Note, readNotes } from "./notes.ts";
@@ -24,8 +25,7 @@ const SEGMENT_NOTE = 4;
 const MANY_SEGMENTS = 0xFFFF;
 const MAXIMUM_SEGMENTS = 2 ** 20;
 const MAXIMUM_NOTE_BYTES = 16 * 1024 * 1024;
-const MACHINE_X64 = 62;
-/** No x86-64 processor has more. */
+/** No processor has more. */
 const PHYSICAL_LIMIT = 2 ** 52;
 const KEPT_PAGES = 4096;
 const PIECE_BYTES = 1024 * 1024;
@@ -39,22 +39,23 @@ interface Segment {
 }
 
 /**
- * Opens an ELF core of an x86-64 machine. Fails with `hv.bad_dump`: `unsupported_kind` for other machines and for the
+ * Opens an ELF core of an x86-64 or ARM64 machine. Fails with `hv.bad_dump`: `unsupported_kind` for other machines and for the
  * core of a process, `header_damaged` or `truncated` when the headers cannot be read.
  */
 export function openElfCore(source: ByteSource): LinuxCore {
   const reader = new ByteReader(source, { what: "ELF core" });
   const machine = isBigEndianElf(reader) ? 0 : reader.u16(ELF64.machine.offset, "e_machine");
-  if (reader.u8(4, "EI_CLASS") !== 2 || machine !== MACHINE_X64) {
+  const architecture = architectureOfElf(machine);
+  if (reader.u8(4, "EI_CLASS") !== 2 || architecture === undefined) {
     throw badDump(
       "unsupported_kind",
-      `Cannot open the ELF core: its machine number is ${machine}, only x86-64 (${MACHINE_X64}) is read`,
-      { found: machine, expected: MACHINE_X64 },
+      `Cannot open the ELF core: its machine number is ${machine}, only ${ARCHITECTURE_NAMES} are read`,
+      { found: machine, expected: ARCHITECTURES.map(({ elfMachine }) => elfMachine) },
       "Run `hvlab dump inspect` for what its header tells",
     );
   }
   const { segments, notes } = readSegments(reader, source);
-  const processors = readProcessors(notes);
+  const processors = readProcessors(notes, architecture);
   const vmcoreinfo = vmcoreinfoOf(notes);
   if (vmcoreinfo === null && notes.some(({ name, type }) => name === "CORE" && type === NOTE_PROCESS)) {
     throw badDump(
@@ -66,6 +67,7 @@ export function openElfCore(source: ByteSource): LinuxCore {
   }
   return {
     kind: "elf_core",
+    architecture,
     physical: new ElfMemory(source, segments),
     processors,
     vmcoreinfo,

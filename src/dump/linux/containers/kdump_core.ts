@@ -4,14 +4,17 @@ import { ByteReader, type ByteSource } from "../../bytes.ts";
 import { at } from "../../layout.ts";
 import { FRAME_BYTES } from "../../memory/physical.ts";
 import { badDump, type DumpWarning } from "../../reasons.ts";
+import type { LinuxArchitecture } from "../architecture/architecture.ts";
+import { ARCHITECTURE_NAMES, architectureNamed, architectureOfNote } from "../architecture/known.ts";
+import { X64 } from "../architecture/x64.ts";
 import { KDUMP_HEADER, readKdumpHeader } from "../kdump.ts";
 import type { LinuxCore } from "./core.ts";
 import { openFlattened } from "./flattened.ts";
 import { KdumpMemory } from "./kdump_memory.ts";
-import { readNotes } from "./notes.ts";
+import { type Note, readNotes } from "./notes.ts";
 import { type HostCodecs, pageCodecs } from "./page_codecs.ts";
 import { PageRanks } from "./page_ranks.ts";
-import { readProcessors, vmcoreinfoOf } from "./processor_notes.ts";
+import { isRegisterNote, readProcessors, vmcoreinfoOf } from "./processor_notes.ts";
 
 const SIZES = {
   sub_header_blocks: at(432, 4, "makedumpfile"),
@@ -36,7 +39,7 @@ const MAXIMUM_VMCOREINFO_BYTES = 2 ** 20;
 const MAXIMUM_NOTE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Opens a kdump-compressed file, plain or flattened, of an x86-64 machine. Fails with `hv.bad_dump`: `unsupported_kind`
+ * Opens a kdump-compressed file, plain or flattened, of an x86-64 or ARM64 machine. Fails with `hv.bad_dump`: `unsupported_kind`
  * for other machines, other block sizes and single parts of a split dump, `header_damaged`, `bitmap_size`, `truncated`.
  */
 export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCodecs): LinuxCore {
@@ -44,8 +47,8 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
   const source = flattened ? unwrap(file, warnings) : file;
   const reader = new ByteReader(source, { what: "kdump" });
   const { version, blockSize, machine } = readKdumpHeader(reader);
-  if (machine !== null && machine !== "x64") {
-    throw unsupported(`it is of a ${machine} machine, only x64 is read`);
+  if (machine !== null && architectureNamed(machine) === undefined) {
+    throw unsupported(`it is of a ${machine} machine, only ${ARCHITECTURE_NAMES} are read`);
   }
   if (blockSize !== FRAME_BYTES) {
     throw unsupported(`its blocks have ${blockSize} bytes, only ${FRAME_BYTES} are read`);
@@ -93,14 +96,22 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
   const ranks = readRanks(source, (1 + subHeaderBlocks) * FRAME_BYTES, bitmapBlocks, lastPage, warnings);
   const descriptors = (1 + subHeaderBlocks + bitmapBlocks) * FRAME_BYTES;
   const physical = new KdumpMemory(source, ranks, descriptors, pageCodecs(host), warnings);
+  const architecture = architectureOf(machine, notes);
   return {
     kind: flattened ? "kdump_flattened" : "kdump",
+    architecture,
     physical,
-    processors: readProcessors(notes),
+    processors: readProcessors(notes, architecture),
     vmcoreinfo: info.length > 0 ? new TextDecoder("latin1").decode(info) : vmcoreinfoOf(notes),
     pieces: () => physical.pieces(),
     warnings,
   };
+}
+
+/** QEMU leaves the machine's name empty; then the size of a processor's note tells. */
+function architectureOf(machine: string | null, notes: readonly Note[]): LinuxArchitecture {
+  const named = machine === null ? undefined : architectureNamed(machine);
+  return named ?? architectureOfNote(notes.find(isRegisterNote)?.data.length ?? 0) ?? X64;
 }
 
 function unwrap(file: ByteSource, warnings: DumpWarning[]): ByteSource {

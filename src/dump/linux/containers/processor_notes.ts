@@ -1,12 +1,12 @@
 /** What the notes of a core tell about each processor. */
 
 import { at } from "../../layout.ts";
-import { readSavedRegisters, type SavedRegisters } from "../registers.ts";
+import type { LinuxArchitecture, SavedRegisters } from "../architecture/architecture.ts";
 import type { Note } from "./notes.ts";
 
 /** NT_PRSTATUS, as QEMU and crash kernels write it. `pr_pid` is no pid in QEMU's cores. */
-const PRSTATUS = { registers: at(112, 27 * 8, "elf-specification") } as const;
-/** QEMU's own record of a processor. The control registers end it, a shadow GS base may follow. */
+const PRSTATUS = { registers: at(112, 8, "elf-specification") } as const;
+/** QEMU's own record of an x86-64 processor. The control registers end it, a shadow GS base may follow. */
 const QEMU_STATE = {
   version: at(0, 4, "qemu"),
   control: at(392, 5 * 8, "qemu"),
@@ -18,19 +18,28 @@ const QEMU_VERSION = 1;
 /** One processor at the moment of the dump. */
 export interface CoreProcessor {
   readonly saved: SavedRegisters;
-  /** CR3 and CR2 from QEMU's record. */
+  /** CR3 and CR2 from QEMU's record, which only x86-64 has. */
   readonly pageTables: bigint | null;
   readonly faultAddress: bigint | null;
 }
 
+/** Whether a note holds the registers of a processor. */
+export function isRegisterNote({ name, type }: Note): boolean {
+  return name === "CORE" && type === NOTE_REGISTERS;
+}
+
 /** The processors in the order of their notes, which is their numbering. */
-export function readProcessors(notes: readonly Note[]): CoreProcessor[] {
+export function readProcessors(
+  notes: readonly Note[],
+  { saved: format }: LinuxArchitecture,
+): CoreProcessor[] {
   const saved: SavedRegisters[] = [];
   const control: DataView[] = [];
-  for (const { name, type, data } of notes) {
-    const { registers } = PRSTATUS;
-    if (name === "CORE" && type === NOTE_REGISTERS && data.length >= registers.offset + registers.size) {
-      saved.push(readSavedRegisters(data.subarray(registers.offset)));
+  const { registers } = PRSTATUS;
+  for (const note of notes) {
+    const { name, data } = note;
+    if (isRegisterNote(note) && data.length >= registers.offset + format.bytes) {
+      saved.push(format.read(data.subarray(registers.offset)));
     }
     const state = QEMU_STATE.control;
     if (name === "QEMU" && data.length >= state.offset + state.size) {

@@ -5,10 +5,8 @@ import { once } from "../../../base/once.ts";
 import type { Walk } from "../../unwind/walk.ts";
 import type { RegisterContext } from "../../windows/context.ts";
 import type { LinuxCore } from "../containers/core.ts";
+import type { StackWalk } from "../architecture/architecture.ts";
 import type { CoreProcessor } from "../containers/processor_notes.ts";
-import { frameRegisters } from "../registers.ts";
-import { openOrcTables, type OrcTables } from "../unwind/orc_tables.ts";
-import { walkOrc } from "../unwind/orc_walk.ts";
 import { Btf } from "./btf.ts";
 import { CodeMap, type LinuxPlace } from "./code_map.ts";
 import { type Kallsyms, openKallsyms } from "./kallsyms.ts";
@@ -23,8 +21,6 @@ import { type KernelTask, TaskReader } from "./tasks.ts";
 import { findVmcoreinfo, type Vmcoreinfo } from "./vmcoreinfo.ts";
 
 const MOST_PROCESSORS = 8192;
-/** What the stack of a task off the processor begins with: r15 r14 r13 r12 bx bp, then the return address. */
-const SWITCH_FRAME = { bytes: 56, framePointer: 40, returnAddress: 48 } as const;
 
 /** One processor of the machine. */
 export interface LinuxProcessor extends CoreProcessor {
@@ -96,16 +92,18 @@ export class LinuxKernel {
     return symbols === null ? null : new CodeMap(symbols, this.modules());
   });
 
-  readonly #tables = once((): OrcTables | null => {
+  readonly #walk = once((): StackWalk | null => {
     const [types, symbols, code] = [this.types(), this.symbols(), this.code()];
     if (symbols === null || code === null) return null;
-    const sources = { types, symbols, modules: this.modules(), release: this.info.release };
-    return this.#part(() => openOrcTables(this.memory, sources, code.image));
+    const sources = { memory: this.memory, info: this.info, types, symbols, modules: this.modules(), code };
+    return this.#part(() => this.core.architecture.openWalk(sources));
   });
 
   readonly #taskReader = once((): TaskReader | null => {
     const types = this.types();
-    return types === null ? null : new TaskReader(this.memory, types);
+    return types === null
+      ? null
+      : new TaskReader(this.memory, types, this.core.architecture.taskStackPointer);
   });
 
   /** All tasks but the idle ones. */
@@ -145,38 +143,23 @@ export class LinuxKernel {
 
   /** Walks the stack from registers; only the first frame is there when there is no unwind data. */
   walk(start: RegisterContext, exact = true): Walk {
-    const [tables, code] = [this.#tables(), this.code()];
-    if (tables === null || code === null) {
-      const frame = {
-        address: start.programCounter,
-        stackPointer: start.stackPointer,
-        how: "context",
-        exact,
-        registers: start,
-      } as const;
-      return { frames: [frame], end: "no_unwind_data" };
-    }
-    const isCode = (address: bigint) => code.isCode(address);
-    return walkOrc(
-      { memory: this.memory, tables, isCode, knowsModules: this.types() !== null },
-      start,
+    const walk = this.#walk();
+    if (walk !== null) return walk(start, exact);
+    const frame = {
+      address: start.programCounter,
+      stackPointer: start.stackPointer,
+      how: "context",
       exact,
-    );
+      registers: start,
+    } as const;
+    return { frames: [frame], end: "no_unwind_data" };
   }
 
   /** The stack of a task that is off the processor; null when its saved place is not in the dump. */
-  walkTask({ stackPointer }: KernelTask): Walk | null {
-    const bytes = this.memory.space.read(stackPointer, SWITCH_FRAME.bytes);
-    if (bytes === undefined) return null;
-    const saved = new DataView(bytes.buffer, bytes.byteOffset, SWITCH_FRAME.bytes);
-    return this.walk(
-      frameRegisters(
-        saved.getBigUint64(SWITCH_FRAME.returnAddress, true),
-        stackPointer + BigInt(SWITCH_FRAME.bytes),
-        saved.getBigUint64(SWITCH_FRAME.framePointer, true),
-      ),
-      false,
-    );
+  walkTask(task: KernelTask): Walk | null {
+    const types = this.types();
+    const registers = types === null ? null : this.core.architecture.resume(this.memory, types, task);
+    return registers === null ? null : this.walk(registers, false);
   }
 
   #currentTask(processor: number): KernelTask | null {
@@ -186,16 +169,18 @@ export class LinuxKernel {
     const place = this.#currentPointer();
     if (reader === null || offsets === null || place === null) return null;
     const offset = this.memory.u64(offsets + BigInt(8 * processor), "the memory of a processor");
-    return reader.read(this.memory.u64(BigInt.asUintN(64, offset + place), "the current task"));
+    const task = this.memory.u64(BigInt.asUintN(64, offset + place), "the current task");
+    return task === 0n ? null : reader.read(task);
   }
 
-  /** Where, in a processor's own memory, the pointer to its task lies: from Linux 6.2 to 6.14 in `pcpu_hot`. */
+  /** Where, in a processor's own memory, the pointer to its task lies. */
   #currentPointer(): bigint | null {
-    const symbols = this.symbols();
-    const hot = symbols?.addressOf("pcpu_hot") ?? null;
-    const inHot = this.types()?.place("pcpu_hot.current_task") ?? null;
-    if (hot !== null && inHot !== null) return hot + BigInt(inHot.offset);
-    return symbols?.addressOf("current_task") ?? symbols?.addressOf("const_current_task") ?? null;
+    for (const { symbol, member } of this.core.architecture.currentTask) {
+      const variable = this.symbols()?.addressOf(symbol) ?? null;
+      const inside = member === null ? 0 : this.types()?.place(member)?.offset;
+      if (variable !== null && inside !== undefined) return variable + BigInt(inside);
+    }
+    return null;
   }
 
   #part<Part>(read: () => Part): Part | null {

@@ -1,7 +1,6 @@
 /** The kernel's memory, for readers that cannot go on without what they ask for. */
 
 import { describeAbsence } from "../../memory/absence.ts";
-import { AddressSpace } from "../../memory/address_space.ts";
 import type { VirtualMemory } from "../../memory/virtual.ts";
 import { hex64 } from "../../numbers.ts";
 import { badDump } from "../../reasons.ts";
@@ -9,8 +8,6 @@ import { fieldText } from "../../text.ts";
 import type { LinuxCore } from "../containers/core.ts";
 import type { Vmcoreinfo } from "./vmcoreinfo.ts";
 
-/** Where the kernel's image begins without address randomization; symbols are moved, the physical base is not. */
-const IMAGE_BASE = 0xFFFF_FFFF_8000_0000n;
 /** One read never gives more. */
 const LARGEST_READ = 64 * 1024 * 1024;
 
@@ -95,22 +92,6 @@ export class KernelMemory {
 }
 
 /** The kernel's memory through its own page tables. Fails with `hv.bad_dump` (`vmcoreinfo`) when their root is not stated. */
-export function openKernelMemory(core: LinuxCore, info: Vmcoreinfo): KernelMemory {
-  const root = info.symbol("init_top_pgt") ?? info.symbol("swapper_pg_dir");
-  if (root === null) {
-    throw badDump(
-      "vmcoreinfo",
-      "VMCOREINFO names no page tables: it is of another machine than x86-64, or damaged",
-    );
-  }
-  const mask = info.number("sme_mask") ?? 0n;
-  const space = new AddressSpace({
-    physical: core.physical,
-    paging: info.number("pgtable_l5_enabled") === 1n ? "x64-5level" : "x64",
-    directoryTableBase: BigInt.asUintN(64, root - IMAGE_BASE + (info.number("phys_base") ?? 0n)),
-    build: null,
-    system: "linux",
-    encryptionMask: mask,
-  });
-  return new KernelMemory(space);
+export function openKernelMemory({ architecture, physical }: LinuxCore, info: Vmcoreinfo): KernelMemory {
+  return new KernelMemory(architecture.openSpace(physical, info));
 }

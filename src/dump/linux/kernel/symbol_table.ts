@@ -25,8 +25,8 @@ export interface KernelSymbols {
 /** A symbol as a file has it, not moved yet. */
 type FileSymbol = readonly [name: string, address: bigint];
 
-/** Below this, addresses are places in a processor's own memory and are not moved. */
-const IMAGE_BASE = 0xFFFF_FFFF_8000_0000n;
+/** Below the kernel's half, addresses are places in a processor's own memory and are not moved. */
+const KERNEL_HALF = 0xFFFF_0000_0000_0000n;
 const MOST_SYMBOLS = 2_000_000;
 const MAP_LINE = /^([0-9a-f]{8,16}) \w (\S+)/;
 
@@ -39,7 +39,7 @@ export class SymbolTable implements KernelSymbols {
   constructor(symbols: readonly FileSymbol[], offset: bigint) {
     const moved = symbols.map(([name, address]): FileSymbol => [
       name,
-      address >= IMAGE_BASE ? address + offset : address,
+      address >= KERNEL_HALF ? address + offset : address,
     ]);
     this.#byName = new Map(moved.toReversed());
     this.#sorted = moved.sort(([, a], [, b]) => (a < b ? -1 : a > b ? 1 : 0));

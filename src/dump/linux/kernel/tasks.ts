@@ -35,10 +35,13 @@ export class TaskReader {
   readonly #btf: Btf;
   readonly #state: string;
   readonly #cpu: string;
+  readonly #stackPointer: string;
 
-  constructor(memory: KernelMemory, btf: Btf) {
+  /** `stackPointer` says where a task keeps its own, which each kind of processor does elsewhere. */
+  constructor(memory: KernelMemory, btf: Btf, stackPointer: string) {
     this.#memory = memory;
     this.#btf = btf;
+    this.#stackPointer = stackPointer;
     this.#state = btf.has("task_struct.__state") ? "__state" : "state";
     this.#cpu = btf.has("task_struct.thread_info.cpu") ? "thread_info.cpu" : "cpu";
   }
@@ -55,7 +58,7 @@ export class TaskReader {
       state: stateLetter(number(this.#state), number("exit_state")),
       cpu: number(this.#cpu),
       kernel: this.#memory.u64(field("mm"), "a task") === 0n,
-      stackPointer: this.#memory.u64(field("thread.sp"), "a task"),
+      stackPointer: this.#memory.u64(field(this.#stackPointer), "a task"),
     };
   }
 

@@ -45,6 +45,12 @@ export class Vmcoreinfo {
     return this.#integer("KERNELOFFSET", 16) ?? 0n;
   }
 
+  /** Bytes of a page. */
+  get pageSize(): number | null {
+    const value = this.#integer("PAGESIZE", 10);
+    return value === null ? null : Number(value);
+  }
+
   symbol(name: string): bigint | null {
     return this.#integer(`SYMBOL(${name})`, 16);
   }

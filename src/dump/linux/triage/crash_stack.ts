@@ -137,7 +137,7 @@ export function walkProcessor(
   kernel: LinuxKernel,
   { saved }: LinuxProcessor,
 ): { frames: LinuxFrame[]; end: WalkEnd } {
-  if ((saved.codeSegment & 3) !== 0) return { frames: [], end: "bottom" };
+  if (saved.isUser) return { frames: [], end: "bottom" };
   const walk = kernel.walk(saved.context);
   return { frames: nameFrames(kernel, walk), end: walk.end };
 }

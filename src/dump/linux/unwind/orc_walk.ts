@@ -4,17 +4,16 @@ import { HvError } from "../../../base/errors.ts";
 import type { Frame, WalkEnd } from "../../unwind/frame.ts";
 import { MAXIMUM_FRAMES, type Walk } from "../../unwind/walk.ts";
 import type { RegisterContext } from "../../windows/context.ts";
-import type { KernelMemory } from "../kernel/kernel_memory.ts";
+import type { SavedRegisters } from "../architecture/architecture.ts";
 import {
   frameRegisters,
   GENERAL,
   HARDWARE_FRAME_BYTES,
-  isUserMode,
   readHardwareFrame,
   readSavedRegisters,
   SAVED_REGISTERS_BYTES,
-  type SavedRegisters,
-} from "../registers.ts";
+} from "../architecture/x64_registers.ts";
+import type { KernelMemory } from "../kernel/kernel_memory.ts";
 import type { OrcRow } from "./orc_format.ts";
 import type { OrcTables } from "./orc_tables.ts";
 
@@ -111,10 +110,10 @@ function called(address: bigint, stackPointer: bigint, framePointer: bigint, how
 }
 
 /** What was interrupted in user mode lies on a stack that no kernel table describes: there the kernel was entered. */
-function interrupted(saved: SavedRegisters): Step {
-  if (isUserMode(saved)) return { end: "bottom" };
-  const { programCounter: address, stackPointer } = saved.context;
-  return { frame: { address, stackPointer, how: "machine_frame", exact: true, registers: saved.context } };
+function interrupted({ isUser, context }: SavedRegisters): Step {
+  if (isUser) return { end: "bottom" };
+  const { programCounter: address, stackPointer } = context;
+  return { frame: { address, stackPointer, how: "machine_frame", exact: true, registers: context } };
 }
 
 /** The address that a row computes; null when it needs a register that this frame does not know. */

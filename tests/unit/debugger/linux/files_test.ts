@@ -82,11 +82,11 @@ Deno.test("the log and the tasks as a person sees them", async () => {
 
 Deno.test("cores of one process and of other machines are refused with what they are", async () => {
   const ofProcess = elfCore([["CORE", 1, "registers"], ["CORE", 3, "process"]]).bytes;
-  const ofArm = elfCoreOf(new LinuxMachine());
-  new DataView(ofArm.buffer).setUint16(18, 183, true);
+  const ofRiscv = elfCoreOf(new LinuxMachine());
+  new DataView(ofRiscv.buffer).setUint16(18, 243, true);
   const narrow = elfCoreOf(new LinuxMachine());
   narrow[4] = 1;
-  for (const bytes of [ofProcess, ofArm, narrow]) {
+  for (const bytes of [ofProcess, ofRiscv, narrow]) {
     await assertDumpRefused(
       "unsupported_kind",
       () => triageDumpFile(filesWith(bytes), new StepClock(), { path: "/core", full: false }),

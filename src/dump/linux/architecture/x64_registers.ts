@@ -1,18 +1,15 @@
 /** Registers as the kernel and its dumps save them: `struct pt_regs` of x86-64. */
 
-import type { RegisterContext } from "../windows/context.ts";
-
-/** Registers of an interrupted place, with what tells kernel from user code. */
-export interface SavedRegisters {
-  readonly context: RegisterContext;
-  readonly codeSegment: number;
-}
+import type { RegisterContext } from "../../windows/context.ts";
+import type { SavedRegisters } from "./architecture.ts";
 
 /** Bytes of a full set. */
 export const SAVED_REGISTERS_BYTES = 168;
 /** Bytes of what the processor itself pushes: ip, cs, flags, sp, ss. */
 export const HARDWARE_FRAME_BYTES = 40;
 
+/** Bits of the code segment that are 0 in the kernel. */
+const PRIVILEGE = 3;
 /** Words of pt_regs: r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig_ax ip cs flags sp ss. */
 const IP = 16;
 /** Where each general register stands, in the numbering of contexts: ax cx dx bx sp bp si di r8 to r15. */
@@ -77,11 +74,6 @@ function savedRegisters(
       processorFlags: view.getUint32(ip + 16, true),
       missing,
     },
-    codeSegment: view.getUint16(ip + 8, true),
+    isUser: (view.getUint16(ip + 8, true) & PRIVILEGE) !== 0,
   };
-}
-
-/** Whether the place is in user mode, whose stack is another matter. */
-export function isUserMode({ codeSegment }: SavedRegisters): boolean {
-  return (codeSegment & 3) !== 0;
 }

@@ -2,8 +2,7 @@
 
 import { HvError } from "../base/errors.ts";
 import { isPlainObject, type JsonObject } from "../base/json.ts";
-import type { Catalogue } from "../tools/dispatch.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Catalogue, Tool } from "../tools/tool.ts";
 import { flagsOf } from "./flags.ts";
 import { usageLine } from "./usage.ts";
 

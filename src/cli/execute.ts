@@ -7,14 +7,9 @@ import type { RawTerminal } from "../host/raw_terminal.ts";
 import { type OutputStream, ReaderGone } from "../host/terminal.ts";
 import { Pipeline } from "../tools/call.ts";
 import { classOfCall } from "../tools/class_of_call.ts";
-import {
-  type CallAnswer,
-  type CallSurroundings,
-  type Catalogue,
-  describeRunning,
-} from "../tools/dispatch.ts";
+import type { CallAnswer, CallSurroundings, Catalogue, Tool } from "../tools/tool.ts";
+import { describeRunning } from "../tools/running.ts";
 import { Session } from "../tools/session.ts";
-import type { Tool } from "../tools/tool.ts";
 import type { ParsedCall } from "./arguments.ts";
 import {
   brokenOffCodeOf,

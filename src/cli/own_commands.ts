@@ -7,7 +7,7 @@ import { PROTOCOL_REVISIONS } from "../contract/protocol_revisions.ts";
 import { DRIVER_NAMES } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
 import { runtimeVersions } from "../host/runtime.ts";
-import type { Catalogue } from "../tools/dispatch.ts";
+import type { Catalogue } from "../tools/tool.ts";
 import { inColumns } from "./columns.ts";
 import { commandOf, type OwnCommand } from "./commands.ts";
 import { givenTwice, GLOBAL_FLAGS, type GlobalOptions, takesNoValue, valueOf } from "./globals.ts";

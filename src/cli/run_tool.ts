@@ -2,8 +2,7 @@
 
 import { HvError } from "../base/errors.ts";
 import type { Host } from "../host/host.ts";
-import type { Catalogue } from "../tools/dispatch.ts";
-import type { Tool } from "../tools/tool.ts";
+import type { Catalogue, Tool } from "../tools/tool.ts";
 import { parseCall } from "./arguments.ts";
 import { findCommand } from "./commands.ts";
 import { execute } from "./execute.ts";

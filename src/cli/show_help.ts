@@ -1,10 +1,9 @@
 /** `--help` and `help`: which page is meant. */
 
 import { HvError } from "../base/errors.ts";
-import type { Catalogue } from "../tools/dispatch.ts";
+import { type Catalogue, FAMILIES } from "../tools/tool.ts";
 import { commandsUnder, findCommand, nounOf, OWN_COMMANDS } from "./commands.ts";
 import { nounHelp, overviewHelp, OWN_COMMAND_ROWS, toolHelp } from "./help.ts";
-import { FAMILIES } from "../tools/tool.ts";
 import type { Screen } from "./screen.ts";
 import type { Token } from "./tokens.ts";
 

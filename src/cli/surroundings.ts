@@ -7,7 +7,7 @@ import { loadConfig } from "../config/load.ts";
 import { DRIVER_NAMES, type openDriver } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
 import { StateFolder } from "../state/layout.ts";
-import type { Catalogue } from "../tools/dispatch.ts";
+import type { Catalogue } from "../tools/tool.ts";
 import type { StartFollower } from "../tools/detached.ts";
 import type { StartKeeper } from "../tools/keeper_caller.ts";
 import type { GlobalOptions } from "./globals.ts";

@@ -2,7 +2,7 @@
 
 import { type ErrorCode, EXIT_CODE_OF, HvError } from "../base/errors.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../base/json.ts";
-import type { CallAnswer, CallSurroundings, Dispatcher } from "../tools/dispatch.ts";
+import type { CallAnswer, CallSurroundings, Dispatcher } from "../tools/tool.ts";
 
 /** Waits with `op_wait`, and answers or fails as the call itself would have. */
 export async function waitForOperation(

@@ -5,7 +5,8 @@ import type { JsonObject, JsonValue } from "../base/json.ts";
 import { byteLength, cutText } from "./cut_text.ts";
 import type { Host } from "../host/host.ts";
 import type { StateFolder } from "../state/layout.ts";
-import { type CallAnswer, describeRunning } from "../tools/dispatch.ts";
+import type { CallAnswer } from "../tools/tool.ts";
+import { describeRunning } from "../tools/running.ts";
 import type { CallToolResult } from "./sdk.ts";
 import { shorten } from "./shorten.ts";
 

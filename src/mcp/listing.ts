@@ -1,9 +1,8 @@
 /** The tool list that a host sees: sorted, one page, lean, and the same for the whole life of the server. */
 
 import { isJsonObject, isPlainObject, type JsonObject } from "../base/json.ts";
-import type { Catalogue } from "../tools/dispatch.ts";
+import type { Catalogue, Tool } from "../tools/tool.ts";
 import { inputJsonSchema } from "../tools/json_schema.ts";
-import type { Tool } from "../tools/tool.ts";
 import { optionSchemas } from "./options.ts";
 import type { ListedTool } from "./sdk.ts";
 import type { Selection } from "./selection.ts";

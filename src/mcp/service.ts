@@ -1,9 +1,8 @@
 /** hvlab's tools as an MCP service: listing and calling, through the same pipeline as the command line. */
 
 import { HvError, toHvError } from "../base/errors.ts";
-import type { Dispatcher } from "../tools/dispatch.ts";
+import type { Dispatcher, Tool } from "../tools/tool.ts";
 import type { Session } from "../tools/session.ts";
-import type { Tool } from "../tools/tool.ts";
 import { answerOf, failureOf } from "./answer.ts";
 import { listTools } from "./listing.ts";
 import { separateOptions } from "./options.ts";

@@ -10,13 +10,22 @@ import { joinPath } from "../base/paths.ts";
 import type { Plan } from "../contract/plan.ts";
 import type { Vm } from "../contract/vm.ts";
 import type { Driver } from "../drivers/driver.ts";
-import type { CallAnswer, CallRequest, CallSurroundings, Dispatcher } from "./dispatch.ts";
+import type {
+  CallAnswer,
+  CallContext,
+  CallOptions,
+  CallRequest,
+  CallSurroundings,
+  Dispatcher,
+  PreparedCall,
+  Provided,
+  Tool,
+} from "./tool.ts";
 import { type Admitted, ProgressRelay } from "./admission.ts";
 import { checkTool, checkVm, checkWrite, mayRunWithoutPlan } from "./policy.ts";
 import type { Session } from "./session.ts";
 import { resolveVms, type Target } from "./targets.ts";
 import { classOfCall } from "./class_of_call.ts";
-import type { CallContext, CallOptions, PreparedCall, Provided, Tool } from "./tool.ts";
 
 export class Pipeline implements Dispatcher {
   readonly #session: Session;

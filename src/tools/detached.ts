@@ -9,7 +9,7 @@ import type { Progress } from "../contract/operation.ts";
 import type { FileWriter } from "../host/files.ts";
 import type { Host } from "../host/host.ts";
 import type { StateFolder } from "../state/layout.ts";
-import type { DetachedFiles } from "./dispatch.ts";
+import type { DetachedFiles } from "./tool.ts";
 import type { KeeperTarget } from "./keeper_caller.ts";
 
 /** Starts the process that takes an operation over, and returns once it exists. */

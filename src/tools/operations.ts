@@ -7,10 +7,9 @@ import type { JsonObject } from "../base/json.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Begun, digestOfCall } from "../state/operations.ts";
 import type { Store } from "../state/store.ts";
-import type { CallAnswer, CallRequest } from "./dispatch.ts";
+import type { CallAnswer, CallRequest, Tool } from "./tool.ts";
 import type { Session } from "./session.ts";
 import { idsOf } from "./targets.ts";
-import type { Tool } from "./tool.ts";
 import type { Admitted } from "./admission.ts";
 
 /** How often a running call looks whether another process asked to cancel it. */

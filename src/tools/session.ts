@@ -11,10 +11,9 @@ import type { Host } from "../host/host.ts";
 import type { EventQuery } from "../state/events.ts";
 import type { StateFolder } from "../state/layout.ts";
 import type { ReadOnlyStore, Store } from "../state/store.ts";
-import type { Catalogue } from "./dispatch.ts";
+import type { Catalogue, DoorName } from "./tool.ts";
 import type { StartFollower } from "./detached.ts";
 import { KeeperCaller, type KeeperTarget, type StartKeeper } from "./keeper_caller.ts";
-import type { DoorName } from "./tool.ts";
 
 /** What a session is opened with. */
 export interface SessionOptions {

@@ -2,8 +2,7 @@
 
 import { HvError } from "../base/errors.ts";
 import { suggest } from "../base/suggest.ts";
-import type { Catalogue } from "./dispatch.ts";
-import type { Tool } from "./tool.ts";
+import type { Catalogue, Tool } from "./tool.ts";
 
 interface Row {
   name: string;

@@ -5,7 +5,7 @@ import type { ServeOptions } from "../../src/cli/surroundings.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import type { Host } from "../../src/host/host.ts";
 import type { PermissionKind } from "../../src/host/permissions.ts";
-import type { Catalogue } from "../../src/tools/dispatch.ts";
+import type { Catalogue } from "../../src/tools/tool.ts";
 import { sampleCatalogue } from "./sample_tools.ts";
 import { TestTerminal, type TestTerminalOptions } from "./test_terminal.ts";
 

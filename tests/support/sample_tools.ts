@@ -2,9 +2,9 @@
 
 import * as z from "zod/mini";
 import { HvError } from "../../src/base/errors.ts";
-import type { Catalogue } from "../../src/tools/dispatch.ts";
+import type { Catalogue, Tool } from "../../src/tools/tool.ts";
 import { catalogueOf } from "../../src/tools/table.ts";
-import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import { defineTool } from "../../src/tools/define_tool.ts";
 
 /** One tool of each shape: every field type, positional and rest arguments, each class. */
 export const boxMake: Tool = defineTool({

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import * as z from "zod/mini";
 import { catalogueOf } from "../../src/tools/table.ts";
-import { defineTool } from "../../src/tools/tool.ts";
+import { defineTool } from "../../src/tools/define_tool.ts";
 import { findStale, writeReference } from "../../tools/docs.ts";
 import { renderReference } from "../../tools/docs/pages.ts";
 

@@ -3,8 +3,7 @@
 import { EXIT_CODE_OF } from "../../src/base/errors.ts";
 import { commandOf } from "../../src/cli/commands.ts";
 import { GLOBAL_FLAGS } from "../../src/cli/globals.ts";
-import type { Catalogue } from "../../src/tools/dispatch.ts";
-import { FAMILIES, type Family, type Tool } from "../../src/tools/tool.ts";
+import { type Catalogue, FAMILIES, type Family, type Tool } from "../../src/tools/tool.ts";
 import { code, table } from "./markdown.ts";
 import { CLASS_MEANING, toolSection } from "./tool_section.ts";
 

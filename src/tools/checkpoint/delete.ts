@@ -3,7 +3,7 @@ import { CheckpointRef } from "../../contract/checkpoint.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findCheckpointId } from "../../flows/find_checkpoint.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Removes one checkpoint. The VM's present state and other checkpoints stay as they are. */
 export default defineTool({

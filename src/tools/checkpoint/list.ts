@@ -3,7 +3,7 @@ import { Checkpoint } from "../../contract/checkpoint.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { renderTree } from "../../flows/checkpoint_tree.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists a VM's checkpoints, each looked up where it is kept. */
 export default defineTool({

@@ -2,7 +2,7 @@ import { Checkpoint, CheckpointName, CheckpointRef } from "../../contract/checkp
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findCheckpoint } from "../../flows/find_checkpoint.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Gives a checkpoint another name; its id stays. */
 export default defineTool({

@@ -5,7 +5,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findCheckpoint } from "../../flows/find_checkpoint.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Brings a VM back to a checkpoint; what it holds now and no checkpoint holds is lost. */
 export default defineTool({

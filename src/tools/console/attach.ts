@@ -3,7 +3,7 @@ import { HvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { attachTerminal } from "../../flows/attach_terminal.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { planOnConsole } from "./plan.ts";
 
 /** Gives a person's terminal to a guest's serial line until Ctrl-]. */

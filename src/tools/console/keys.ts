@@ -4,7 +4,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { strokesOfKeys } from "../../flows/keyboard/strokes.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { planOnConsole } from "./plan.ts";
 
 /** Presses keys on a VM's keyboard, one chord after the other. */

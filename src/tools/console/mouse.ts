@@ -4,7 +4,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import type { MouseButton, PointerStep } from "../../drivers/console_abilities.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { planOnConsole } from "./plan.ts";
 
 const Coordinate = z.int().check(z.minimum(-16_384), z.maximum(16_384));

@@ -5,7 +5,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { writeNewFile } from "../../flows/write_new_file.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Shows a VM's screen: as a file, over MCP as an image of the answer. */
 export default defineTool({

@@ -4,7 +4,7 @@ import { SerialText } from "../../contract/console.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { readPart } from "../../flows/serial_text.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 const USUAL_BYTES = 64 * 1024;
 const MOST_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { planOnConsole } from "./plan.ts";
 
 /** Writes to a guest's serial line as if it were typed at its other end. */

@@ -4,7 +4,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { strokesOfKeys, strokesOfText } from "../../flows/keyboard/strokes.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { planOnConsole } from "./plan.ts";
 
 /** Types a text on a VM's keyboard. Nothing tells whether the guest took it: look at the screen. */

@@ -6,7 +6,7 @@ import type { Found } from "../../flows/serial_text.ts";
 import { SerialSearch } from "../../flows/serial_text.ts";
 import { waitAtMost } from "../../flows/wait_at_most.ts";
 import { waitForSerial, waitUntilSettled } from "../../flows/wait_for_console.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Waits for a text on a VM's serial line or for its screen to come to rest; over MCP it answers after `wait_s`. */
 export default defineTool({

@@ -5,7 +5,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findDevice } from "../../flows/find_device.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Puts a disc into a VM's drive or takes it out, while the VM runs too. */
 export default defineTool({

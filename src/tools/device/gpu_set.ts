@@ -4,7 +4,7 @@ import { Device, GpuMemoryMb, Presence } from "../../contract/device.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findDevice } from "../../flows/find_device.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Gives a VM a part of the host's graphics card, or takes it away. */
 export default defineTool({

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Device } from "../../contract/device.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists a VM's devices: those that its machine has now, and those that come or go with its next start. */
 export default defineTool({

@@ -6,7 +6,7 @@ import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findDevice } from "../../flows/find_device.ts";
 import { needFeature } from "../../flows/machine_wish.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Leads a VM's serial port to a socket or a pipe of this host. */
 export default defineTool({

@@ -4,7 +4,7 @@ import { Path } from "../../contract/path.ts";
 import { refuseBroken } from "../../drivers/broken_chain.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { describeLayers } from "../../flows/disk_layers.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 const Layers = z.object({ layers: z.array(DiskLayer) });
 

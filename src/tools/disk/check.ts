@@ -1,7 +1,7 @@
 import { DiskCheck } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Checks a disk and its chain; exit code 14 when something is wrong. Repairs nothing. */
 export default defineTool({

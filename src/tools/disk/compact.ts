@@ -1,7 +1,7 @@
 import { Disk } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Gives space that a disk no longer needs back to the host. */
 export default defineTool({

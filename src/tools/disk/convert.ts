@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Disk, DiskFormat } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Writes a disk with all that it leans on as a new one. */
 export default defineTool({

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Removes a virtual disk that nothing needs. */
 export default defineTool({

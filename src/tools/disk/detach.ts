@@ -3,7 +3,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { describeAttachment } from "../../flows/disk_attachment.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Takes a disk out of a VM. Its file stays. */
 export default defineTool({

@@ -1,7 +1,7 @@
 import { Disk } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Reads a disk's own header. What it says of itself is no proof; `disk_chain` and `disk_check` look further. */
 export default defineTool({

@@ -3,7 +3,7 @@ import { Disk } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkWrite } from "../policy.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Writes a differencing disk into its parent and removes it. */
 export default defineTool({

@@ -4,7 +4,7 @@ import { Path } from "../../contract/path.ts";
 import { analyzeDumpFile } from "../../debugger/analyze/analyze_file.ts";
 import { checkReadingOnly, splitCommands } from "../../debugger/analyze/debugger_commands.ts";
 import { renderAnalysis } from "../../debugger/analyze/render_analysis.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { searchOf, SYMBOL_FIELDS, SYMBOL_HELP } from "./symbol_fields.ts";
 
 const Seconds = z.int().check(z.minimum(1), z.maximum(24 * 3600));

@@ -4,7 +4,7 @@ import { DumpFindResult } from "../../contract/dump_find.ts";
 import { Path } from "../../contract/path.ts";
 import { placeOf, usualDumpPlaces } from "../../debugger/dump_places.ts";
 import { dumpListText, findDumps, noPlaceExists, refuseNoPlace } from "../../debugger/find_dumps.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists the crash dumps below a folder, or in the places where this system leaves them. */
 export default defineTool({

@@ -2,7 +2,7 @@ import { DumpInspection } from "../../contract/dump.ts";
 import { Path } from "../../contract/path.ts";
 import { inspectDumpFile } from "../../debugger/inspect_file.ts";
 import { renderInspection } from "../../dump/render.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Says what a crash dump's header tells: the stop code and its meaning, the system, the kind of dump. */
 export default defineTool({

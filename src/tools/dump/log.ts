@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { DumpLog } from "../../contract/dump_log.ts";
 import { Path } from "../../contract/path.ts";
 import { readDumpLog, renderDumpLog } from "../../debugger/linux/read_log.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Shows the kernel log that the core of a Linux machine holds. */
 export default defineTool({

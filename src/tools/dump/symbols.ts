@@ -3,7 +3,7 @@ import { DumpSymbols } from "../../contract/dump_symbols.ts";
 import { Path } from "../../contract/path.ts";
 import { listSymbols } from "../../debugger/triage/list_symbols.ts";
 import { renderSymbols } from "../../debugger/triage/render_symbols.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { searchOf, SYMBOL_FIELDS, SYMBOL_HELP } from "./symbol_fields.ts";
 
 /** Lists the symbol files of a dump's stack by name, GUID and age, so that they can be fetched elsewhere. */

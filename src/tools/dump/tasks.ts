@@ -3,7 +3,7 @@ import { ListLimit } from "../../contract/arguments.ts";
 import { DumpTasks, TaskState } from "../../contract/dump_tasks.ts";
 import { Path } from "../../contract/path.ts";
 import { listDumpTasks, renderDumpTasks } from "../../debugger/linux/list_tasks.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists the tasks of a Linux machine out of its core, with their stacks on request. */
 export default defineTool({

@@ -3,7 +3,7 @@ import { DumpTriage } from "../../contract/dump_triage.ts";
 import { Path } from "../../contract/path.ts";
 import { renderTriage } from "../../debugger/triage/render.ts";
 import { triageDumpFile } from "../../debugger/triage/triage_file.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { searchOf, SYMBOL_FIELDS, SYMBOL_HELP } from "./symbol_fields.ts";
 
 /** Says why a machine or a process stopped, from its dump or console text alone: no debugger is needed. */

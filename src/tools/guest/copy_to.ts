@@ -4,7 +4,7 @@ import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_a
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { copyIntoGuest } from "../../flows/copy_with_guest.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Copies a file or a folder from this host into a guest and checks what arrived. */
 export default defineTool({

@@ -4,7 +4,7 @@ import { GuestCredential } from "../../contract/guest.ts";
 import { VmRef } from "../../contract/names.ts";
 import { forgetCredential, storeCredential } from "../../guest/credentials.ts";
 import { readPassword } from "../../guest/login.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Stores whom to log in as in a guest, or forgets it. The password comes in a variable and is never shown. */
 export default defineTool({

@@ -5,7 +5,7 @@ import { EventLevel, type GuestEvent, GuestEvents } from "../../contract/guest_e
 import { VmRef } from "../../contract/names.ts";
 import { inspectGuest } from "../../flows/inspect_guest.ts";
 import { cutList } from "../../guest/collect.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** A text that the guest's own programs get, which take it to its first zero byte. */
 const SearchText = z.string().check(

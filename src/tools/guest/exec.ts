@@ -10,7 +10,7 @@ import { openInput } from "../../flows/guest_input.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
 import { useGuest } from "../../flows/use_guest.ts";
 import { LINE_SHELLS, lineCommand, type LineShell } from "../../guest/shells.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Runs a program in a guest: the exact argument vector, streams apart, its own exit code. */
 export default defineTool({

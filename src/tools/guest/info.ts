@@ -2,7 +2,7 @@ import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_a
 import { GuestInfo } from "../../contract/guest_info.ts";
 import { VmRef } from "../../contract/names.ts";
 import { describeGuest } from "../../flows/inspect_guest.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Tells what a guest is: its system, clock, cards, disks and agent. */
 export default defineTool({

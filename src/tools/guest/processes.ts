@@ -4,7 +4,7 @@ import { GuestProcesses } from "../../contract/guest_processes.ts";
 import { VmRef } from "../../contract/names.ts";
 import { inspectGuest } from "../../flows/inspect_guest.ts";
 import { cutList, holds } from "../../guest/collect.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists what runs in a guest. */
 export default defineTool({

@@ -6,7 +6,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { inspectGuest } from "../../flows/inspect_guest.ts";
 import { fullPath, readRegistry } from "../../guest/windows/registry.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Reads one key of a Windows guest's registry. */
 export default defineTool({

@@ -10,7 +10,7 @@ import { runScriptInGuest } from "../../flows/run_script.ts";
 import { useGuest } from "../../flows/use_guest.ts";
 import { INTERPRETERS } from "../../guest/shells.ts";
 import type { Host } from "../../host/host.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Runs a script of this host in a guest, as a file that is gone afterwards. */
 export default defineTool({

@@ -4,7 +4,7 @@ import { GuestServices, ServiceState } from "../../contract/guest_services.ts";
 import { VmRef } from "../../contract/names.ts";
 import { inspectGuest } from "../../flows/inspect_guest.ts";
 import { cutList, holds } from "../../guest/collect.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists a guest's services: systemd's units, or those of Windows. */
 export default defineTool({

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Says how much of the host is given to VMs and how many more of the default size would fit. */
 export default defineTool({

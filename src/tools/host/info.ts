@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Describes this host and what its driver can do. */
 export default defineTool({

@@ -1,7 +1,7 @@
 import { ImageName } from "../../contract/names.ts";
 import { Removed } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Removes an image with its warm templates, and what has come of an unfinished fetch of its name. */
 export default defineTool({

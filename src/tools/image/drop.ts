@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { ImageName } from "../../contract/names.ts";
 import { Removed } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Removes the warm templates of an image. The image itself stays. */
 export default defineTool({

@@ -4,7 +4,7 @@ import { Image } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkDownload } from "../policy.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 const GIB = 1024 ** 3;
 

@@ -3,7 +3,7 @@ import { Image } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Takes in an image: a disk, or a kernel with an initrd. The files are copied, checked and made read-only. */
 export default defineTool({

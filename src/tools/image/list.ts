@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { formatBytes } from "../../base/units.ts";
 import { Image } from "../../contract/image.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists images that VMs and sandboxes can start from, with their warm templates. */
 export default defineTool({

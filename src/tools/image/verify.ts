@@ -1,7 +1,7 @@
 import { ImageCheck } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Digests every file of an image and of its templates; exit code 14 when a file of the image is damaged. */
 export default defineTool({

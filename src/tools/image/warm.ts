@@ -4,7 +4,7 @@ import { Template } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Boots an image once and freezes it, so that its sandboxes start as clones. One that fits already stays. */
 export default defineTool({

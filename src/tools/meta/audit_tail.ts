@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { ListLimit } from "../../contract/arguments.ts";
 import { AuditLine } from "../../contract/operation.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Shows the newest lines of the audit trail. */
 export default defineTool({

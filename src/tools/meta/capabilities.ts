@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { VERSION } from "../../base/version.ts";
 import { TOOL_CLASSES } from "../../contract/tool_class.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** The MCP revisions that `hvlab mcp` speaks. */
 export const PROTOCOL_REVISIONS = ["2025-11-25", "2026-07-28"] as const;

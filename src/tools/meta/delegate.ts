@@ -2,7 +2,7 @@
 
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
-import { describeRunning } from "../dispatch.ts";
+import { describeRunning } from "../running.ts";
 import { classOfCall } from "../class_of_call.ts";
 import type { CallContext, Provided, Tool } from "../tool.ts";
 

@@ -10,7 +10,7 @@ import {
   inspectStore,
 } from "../../flows/host_checks.ts";
 import { writeNewFile } from "../../flows/write_new_file.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Checks this host and says for each finding what to do about it; or gives what a bug report needs. */
 export default defineTool({

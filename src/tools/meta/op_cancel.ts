@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { Operation } from "../../contract/operation.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { findOperation } from "./find_operation.ts";
 
 /** Asks a running operation to stop; whichever process runs it takes its work back and says so in the record. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { ListLimit } from "../../contract/arguments.ts";
 import { Operation, OperationState } from "../../contract/operation.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists recorded operations, newest first. */
 export default defineTool({

@@ -1,6 +1,6 @@
 import { formatBytes } from "../../base/units.ts";
 import { Plan } from "../../contract/plan.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { DELEGATED_INPUT } from "./delegate.ts";
 
 /** Shows what a call of class D or X would do, and gives the single-use token that it needs. */

@@ -1,4 +1,4 @@
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { delegate, DELEGATED_INPUT, DELEGATED_OUTPUT } from "./delegate.ts";
 
 /** Calls any reading tool, listed or not. */

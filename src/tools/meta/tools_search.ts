@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { inputJsonSchema } from "../json_schema.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
+import type { Tool } from "../tool.ts";
 import { SYNONYMS } from "./synonyms.ts";
 
 const Found = z.object({

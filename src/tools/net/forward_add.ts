@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { VmRef } from "../../contract/names.ts";
 import { Forward, HostAddress, HostPort, Port, readHostPort } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Makes a port of this host lead to a port of a VM's guest, now and at every later start. */
 export default defineTool({

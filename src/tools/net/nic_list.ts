@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { VmRef } from "../../contract/names.ts";
 import { Nic } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists a VM's network cards, those that it has now and those that it gets at its next start. */
 export default defineTool({

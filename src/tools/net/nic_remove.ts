@@ -3,7 +3,7 @@ import { VmRef } from "../../contract/names.ts";
 import { NicRef } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findNic } from "../../flows/find_switch.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Takes a network card out of a VM, now where its guest lets go of it, else at its next start. */
 export default defineTool({

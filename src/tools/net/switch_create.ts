@@ -6,7 +6,7 @@ import type { Driver } from "../../drivers/driver.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findSwitch } from "../../flows/find_switch.ts";
 import { needFeature } from "../../flows/machine_wish.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Makes a switch that no physical network is on. */
 export default defineTool({

@@ -3,7 +3,7 @@ import { HvError } from "../../base/errors.ts";
 import { type Switch, SwitchRef } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { findSwitch } from "../../flows/find_switch.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Removes a switch that hvlab made and no network card is on. */
 export default defineTool({

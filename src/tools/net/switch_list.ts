@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Switch } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists what network cards can be plugged into. */
 export default defineTool({

@@ -7,7 +7,7 @@ import { Vm } from "../../contract/vm.ts";
 import { makeSandbox } from "../../flows/make_sandbox.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
 import { SANDBOX_HELP } from "../machine_help.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Makes a disposable VM whose guest answers; it lives until its lease ends or it is destroyed. */
 export default defineTool({

@@ -1,7 +1,7 @@
 import { HvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Removed } from "../../contract/vm.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Removes a sandbox. Needs no plan, since a sandbox is disposable by construction; a lasting VM is refused. */
 export default defineTool({

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Vm } from "../../contract/vm.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists sandboxes with the end of their leases. */
 export default defineTool({

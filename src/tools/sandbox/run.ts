@@ -15,7 +15,7 @@ import { openChannel } from "../../flows/open_channel.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
 import { CRASH_HELP, SANDBOX_HELP } from "../machine_help.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** How long a call outlives its time limit to keep what a guest that hangs can tell. */
 const HANG_LIMIT_MS = 120_000;

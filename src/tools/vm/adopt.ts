@@ -5,7 +5,7 @@ import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { checkGivenName } from "../policy.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Takes a VM that somebody else made under hvlab's names. Its process and its disks stay theirs. */
 export default defineTool({

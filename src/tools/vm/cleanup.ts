@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Removed } from "../../contract/vm.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Removes what `vm_orphans` lists; each is looked at again right before it goes. */
 export default defineTool({

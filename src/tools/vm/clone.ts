@@ -4,7 +4,7 @@ import { DiskMoment, Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { checkGivenName } from "../policy.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Makes a new VM with another one's disks as they are now. Memory, checkpoints and a sandbox's lease stay behind. */
 export default defineTool({

@@ -9,7 +9,7 @@ import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineSize } from "../../flows/machine_limits.ts";
 import { needFeature, readCrashWish } from "../../flows/machine_wish.ts";
 import { CRASH_HELP, SETTINGS_HELP } from "../machine_help.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Changes what a VM is given. A size that a living VM cannot take on waits for its next start; settings never wait. */
 export default defineTool({

@@ -12,7 +12,7 @@ import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { needFeature, readCrashWish, readHardwareWish } from "../../flows/machine_wish.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
 import { CRASH_HELP, KERNEL_HELP, SHARE_HELP, SIZE_HELP } from "../machine_help.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Makes a lasting VM from an image, a blank disk with a disc, or a kernel; it is off until it is started. */
 export default defineTool({

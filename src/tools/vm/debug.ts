@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Opens a debugger's way into a running machine, or closes it. */
 export default defineTool({

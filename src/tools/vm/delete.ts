@@ -3,7 +3,7 @@ import { VmRefs } from "../../contract/names.ts";
 import { Removed, type Vm, VmOutcomes } from "../../contract/vm.ts";
 import type { Driver, RemovalOptions } from "../../drivers/driver.ts";
 import { needFeature } from "../../flows/machine_wish.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { exitCodeOfAll, forOneOrEach, renderAll } from "./each_target.ts";
 
 /** Removes VMs with everything that belongs to them; running ones are powered off first. */

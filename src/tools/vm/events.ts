@@ -5,7 +5,8 @@ import { VmRef } from "../../contract/names.ts";
 import { VmEvent } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { nameBugChecks } from "../../flows/bug_check_names.ts";
-import { type CallContext, defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
+import type { CallContext } from "../tool.ts";
 
 /** How soon a new event shows. */
 const LOOK_AGAIN_MS = 250;

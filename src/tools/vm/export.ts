@@ -3,7 +3,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { DiskMoment } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Writes a VM as a folder that `vm_import` takes, here or on another host. The VM stays as it is. */
 export default defineTool({

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Makes an adopted VM foreign again. Its process goes on and its disks stay; a driver that lists foreign VMs goes on listing it. */
 export default defineTool({

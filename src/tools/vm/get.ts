@@ -3,7 +3,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import type { VmSettings } from "../../contract/vm_settings.ts";
 import type { Driver } from "../../drivers/driver.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Shows one VM as observed now. */
 export default defineTool({

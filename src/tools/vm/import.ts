@@ -5,7 +5,7 @@ import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { checkGivenName } from "../policy.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Makes a VM of a folder that `vm_export` or `checkpoint_export` wrote. Every file is held against its digest. */
 export default defineTool({

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Vm } from "../../contract/vm.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists all VMs, sandboxes included, each with its state as observed now. */
 export default defineTool({

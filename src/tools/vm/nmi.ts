@@ -1,7 +1,7 @@
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Interrupts a guest in a way that it cannot mask: one that is set up for it crashes and writes its dump. */
 export default defineTool({

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Orphan } from "../../contract/vm.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lists what hvlab left behind: found by record, folder and process, never guessed. */
 export default defineTool({

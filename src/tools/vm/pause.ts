@@ -1,7 +1,7 @@
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Halts a VM's processors; its memory stays in the host's memory and nothing goes to disk. */
 export default defineTool({

@@ -2,7 +2,7 @@ import { VmName, VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkGivenName } from "../policy.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Gives a VM another name, whatever its state; its id stays. */
 export default defineTool({

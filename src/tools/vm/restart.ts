@@ -3,7 +3,7 @@ import { HvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { ReadinessLevel, Vm } from "../../contract/vm.ts";
 import { bootBefore, waitReady } from "../../flows/wait_ready.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Stops a VM in the way that is asked for, which never escalates, and boots it again. One that is off boots. */
 export default defineTool({

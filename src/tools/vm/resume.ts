@@ -3,7 +3,7 @@ import { GuestClock } from "../../contract/guest.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Lets a VM go on that is paused, that stands still because a disk was full, or that is saved. */
 export default defineTool({

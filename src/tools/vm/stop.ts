@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { VmRefs } from "../../contract/names.ts";
 import { StopMode, Vm, VmOutcomes } from "../../contract/vm.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 import { exitCodeOfAll, forOneOrEach, renderAll } from "./each_target.ts";
 
 /** Brings VMs to rest in the way that is asked for; never escalates by itself. */

@@ -12,7 +12,7 @@ import { ReadinessLevel, Vm } from "../../contract/vm.ts";
 import { awaitKeptCrash } from "../../flows/await_kept_crash.ts";
 import { type Ready, waitReady } from "../../flows/wait_ready.ts";
 import { waitAtMost } from "../../flows/wait_at_most.ts";
-import { defineTool } from "../tool.ts";
+import { defineTool } from "../define_tool.ts";
 
 /** Waits until a VM has come as far as asked; over MCP it answers with what it saw after `wait_s`. */
 export default defineTool({

@@ -1,6 +1,7 @@
 /**
- * The lines of the sidecar. A request is one line of JSON. A reply is a line that begins with a mark and the request's
- * id; everything else on standard output was printed by somebody else and is no reply.
+ * The lines of the sidecar. A request is its id, what it calls, and the arguments as JSON; an id alone stops that request.
+ * A reply is a line that begins with a mark and the request's id, with JSON after it; everything else on standard output
+ * was printed by somebody else and is no reply.
  */
 
 import { type JsonObject, type JsonValue, parseJson } from "../../base/json.ts";
@@ -86,12 +87,12 @@ export type Arguments = Readonly<Record<string, string | number | boolean | null
 export function writeRequest(id: string, call: string, args: Arguments): Uint8Array {
   const marked: JsonObject = {};
   for (const [name, value] of Object.entries(args)) marked[name] = mark(value);
-  return writeLine({ id, call, arguments: marked });
+  return new TextEncoder().encode(`${id} ${call} ${JSON.stringify(marked)}\n`);
 }
 
 /** The line that asks for the request with this id to be stopped. */
 export function writeCancel(id: string): Uint8Array {
-  return writeLine({ cancel: id });
+  return new TextEncoder().encode(`${id}\n`);
 }
 
 /** Any object as one line. */

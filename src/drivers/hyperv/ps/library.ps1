@@ -1,11 +1,24 @@
 # What the operations share. PowerShell 5.1 only: no ternary, no ??, no -AsHashtable.
 
-function Write-Frame($shared, [string] $id, $frame) { Write-Text $shared $id (ConvertTo-Json -InputObject $frame -Depth 10 -Compress) }
-
-function Write-Text($shared, [string] $id, [string] $json) {
+# Says something of a request, given as JSON.
+function Write-Frame($shared, [string] $id, [string] $json) {
     $bytes = [Text.Encoding]::UTF8.GetBytes("`n#hvlab $id $json`n")
     $shared.Output.Write($bytes, 0, $bytes.Length)
     $shared.Output.Flush()
+}
+
+# Texts come with a mark before them: without it ConvertFrom-Json would make dates of those that look like one.
+function ConvertTo-Argument($value) {
+    if ($value -is [string]) { return $value.Substring(1) }
+    if ($value -is [array]) { return , @($value | ForEach-Object { ConvertTo-Argument $_ }) }
+    $value
+}
+
+# A request's arguments by name, to be splatted.
+function ConvertTo-Arguments([string] $json) {
+    $arguments = @{}
+    foreach ($property in (ConvertFrom-Json -InputObject $json).PSObject.Properties) { $arguments[$property.Name] = ConvertTo-Argument $property.Value }
+    $arguments
 }
 
 # Sets the variables that a console has and that programs started by a desktop client lack. Without them Get-VM was seen to fail

@@ -1,5 +1,6 @@
-# The loop of the sidecar. Requests come as lines of JSON; each runs in a runspace of its own time and answers with frames:
-# a line that begins with the mark and the request's id. Whatever else stands on standard output is not ours.
+# The loop of the sidecar. A request is a line: its id, what it calls, the arguments as JSON. An id alone stops that request. Each
+# runs in a runspace of its own time and answers with frames: a line that begins with the mark and the request's id. Whatever else
+# stands on standard output is not ours.
 param($reader)
 
 $ErrorActionPreference = 'Stop'
@@ -33,13 +34,6 @@ function Write-Frame([string] $id, $frame) {
     $shared.Output.Flush()
 }
 
-# Texts come with a mark before them: without it ConvertFrom-Json would make dates of those that look like one.
-function ConvertTo-Argument($value) {
-    if ($value -is [string]) { return $value.Substring(1) }
-    if ($value -is [array]) { return , @($value | ForEach-Object { ConvertTo-Argument $_ }) }
-    $value
-}
-
 # Lets a worker wait for calls. Its pipeline stays open between them: to begin one takes as long as a whole small call.
 function Start-Worker($worker) {
     $worker.Calls = New-Object 'System.Collections.Concurrent.BlockingCollection[object]'
@@ -70,11 +64,6 @@ function Get-IdleWorker {
     $new
 }
 
-function Test-Working {
-    foreach ($worker in $workers) { if ($worker.Call) { return $true } }
-    $false
-}
-
 # Gives what waits to workers, oldest first.
 function Start-Waiting {
     while ($waiting.Count) {
@@ -84,20 +73,9 @@ function Start-Waiting {
         $waiting.RemoveAt(0)
         $worker.Shell.Streams.ClearStreams()
         $worker.Call = $next.Id
+        [void] $busy.Add($worker)
         $worker.Calls.Add($next)
     }
-}
-
-function Start-Request($request) {
-    $id = [string] $request.id
-    $function = $operations[[string] $request.call]
-    if (-not $function) {
-        Write-Frame $id @{ kind = 'error'; phase = 'dispatch'; error = @{ message = 'There is no such operation'; id = 'UnknownOperation' } }
-        return
-    }
-    $arguments = @{}
-    foreach ($property in $request.arguments.PSObject.Properties) { $arguments[$property.Name] = ConvertTo-Argument $property.Value }
-    [void] $waiting.Add(@{ Id = $id; Function = $function; Arguments = $arguments })
 }
 
 # Stops a call; one that waits is taken out of the line.
@@ -106,7 +84,7 @@ function Stop-Request([string] $id) {
         $waiting.Remove($one)
         Write-Frame $id @{ kind = 'stopped'; reason = '' }
     }
-    foreach ($worker in $workers) {
+    foreach ($worker in $busy) {
         if ($worker.Call -ne $id -or $worker.Stopping -or $shared.Replied.ContainsKey($id)) { continue }
         $worker.Stopping = $true
         [void] $worker.Shell.BeginStop($null, $null)
@@ -117,9 +95,8 @@ function Stop-Request([string] $id) {
 
 # Forwards progress, and frees the workers whose call has ended. A call that ended without a reply was stopped.
 function Update-Requests {
-    foreach ($worker in $workers) {
+    foreach ($worker in @($busy)) {
         $id = $worker.Call
-        if (-not $id) { continue }
         $hasEnded = $worker.Handle.IsCompleted
         $hasReplied = $shared.Replied.ContainsKey($id)
         if (-not $hasReplied -and $worker.Shell.Streams.Progress.Count) {
@@ -138,6 +115,7 @@ function Update-Requests {
         elseif (-not $hasReplied -or $worker.Stopping) { continue }
         $shared.Replied.Remove($id)
         $worker.Call = ''
+        $busy.Remove($worker)
     }
 }
 
@@ -145,26 +123,26 @@ $operations = @{}
 foreach ($property in $hello.operations.PSObject.Properties) { $operations[$property.Name] = $property.Value }
 $waiting = New-Object Collections.ArrayList
 $workers = New-Object Collections.ArrayList
+$busy = New-Object Collections.ArrayList
+$space = [char[]] ' '
 Write-Frame ([string] $hello.id) @{ kind = 'result'; value = @{ process = $PID; version = $PSVersionTable.PSVersion.ToString() } }
 
 $line = $reader.ReadLineAsync()
 while ($true) {
-    if (-not $waiting.Count -and -not (Test-Working)) { [void] $line.Wait() } else { [void] $line.Wait(30) }
+    if ($waiting.Count -or $busy.Count) { [void] $line.Wait(30) } else { [void] $line.Wait() }
     if ($line.IsCompleted) {
         $text = $line.Result
         # The end of our input: whoever started us has gone.
         if ($null -eq $text) { break }
         $line = $reader.ReadLineAsync()
-        if ($text) {
-            $request = ConvertFrom-Json -InputObject $text
-            if ($request.PSObject.Properties['cancel']) {
-                Stop-Request ([string] $request.cancel)
-            }
-            else { Start-Request $request }
-        }
+        $id, $call, $json = $text.Split($space, 3)
+        $function = $operations[[string] $call]
+        if ($function) { [void] $waiting.Add(@{ Id = $id; Function = $function; Arguments = $json }) }
+        elseif ($call) { Write-Frame $id @{ kind = 'error'; phase = 'dispatch'; error = @{ message = 'There is no such operation'; id = 'UnknownOperation' } } }
+        elseif ($id) { Stop-Request $id }
     }
-    Update-Requests
-    Start-Waiting
+    if ($busy.Count) { Update-Requests }
+    if ($waiting.Count) { Start-Waiting }
 }
 # What is tied to whoever started us ends with them. A worker does it that has loaded the module, best one without a call: the other
 # calls are of no use to anybody any more.

@@ -11,12 +11,13 @@ while ($call = $calls.Take()) {
             Initialize-Runspace $shared
             $global:HvlabReady = $true
         }
-        Write-Text $shared $frameId '{"kind":"begin"}'
+        Write-Frame $shared $frameId '{"kind":"begin"}'
         $phase = 'run'
-        $arguments = $call.Arguments
+        $arguments = @{}
+        if ($call.Arguments -ne '{}') { $arguments = ConvertTo-Arguments $call.Arguments }
         $value = & $call.Function @arguments
         $shared.Replied[$frameId] = $true
-        Write-Frame $shared $frameId @{ kind = 'result'; value = $value }
+        Write-Frame $shared $frameId (ConvertTo-Json -InputObject @{ kind = 'result'; value = $value } -Depth 10 -Compress)
     }
     catch {
         $record = $_

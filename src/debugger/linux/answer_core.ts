@@ -10,7 +10,7 @@ import type { LinuxKernel } from "../../dump/linux/kernel/kernel.ts";
 import { dmesgLines } from "../../dump/linux/kernel/log_record.ts";
 import { type Taint, taintOfLetters } from "../../dump/linux/kernel/taint.ts";
 import { blameLinux } from "../../dump/linux/triage/blame.ts";
-import { type CrashStack, findCrashStack, type LinuxFrame } from "../../dump/linux/triage/crash_stack.ts";
+import { type CrashStack, findCrashStack } from "../../dump/linux/triage/crash_stack.ts";
 import { scanKernelStack } from "../../dump/linux/triage/stack_words.ts";
 import { hex64 } from "../../dump/numbers.ts";
 import { unixToIso } from "../../dump/time.ts";
@@ -43,7 +43,7 @@ export function answerLinuxCore(kernel: LinuxKernel, inspection: DumpInspection,
   const crash = findCrashStack(kernel, findings);
   const report = findings.main?.report ?? null;
   const kind = kindOf(crash, findings, log !== null);
-  const stack = crash !== null ? coreStack(crash, full) : logStack(findings);
+  const stack = crash !== null ? coreStack(kernel, crash, full) : logStack(findings);
   const named = stack.places.flatMap(namedFrame);
   const blame = blameLinux(
     kind,
@@ -117,14 +117,20 @@ function describeTaint(letters: string | null, mask: Taint | null): DumpTriage["
   return taint === null ? null : { letters: taint.letters, meaning: [...taint.words] };
 }
 
-function coreStack(crash: CrashStack, full: boolean): AnswerStack {
+function coreStack({ core }: LinuxKernel, crash: CrashStack, full: boolean): AnswerStack {
+  const { printsCalls } = core.architecture;
   return {
     frames: crash.frames.map((each) => ({
       ...frameOf(each.place, each.frame.address),
       ...(full ? { sp: hex64(each.frame.stackPointer) } : {}),
       how: each.frame.how,
     })),
-    places: crash.frames.map(placeOf),
+    places: crash.frames.map(({ frame, place: { module, symbol } }) => ({
+      module,
+      name: symbol?.name ?? null,
+      offset: symbol?.offset ?? 0,
+      misnamed: !printsCalls && !frame.exact && symbol !== null && symbol.offset === symbol.size,
+    })),
     end: crash.end,
   };
 }
@@ -148,12 +154,8 @@ function frameOf({ module, symbol, base }: LinuxPlace, address: bigint): Omit<Tr
   };
 }
 
-function placeOf({ place }: LinuxFrame): NamedPlace {
-  return { module: place.module, name: place.symbol?.name ?? null, offset: place.symbol?.offset ?? 0 };
-}
-
-function namedFrame({ name, module }: NamedPlace): NamedFrame[] {
-  return name === null ? [] : [{ name, module: ownModule(module) }];
+function namedFrame({ name, module, misnamed }: NamedPlace): NamedFrame[] {
+  return name === null ? [] : [{ name, module: ownModule(module), misnamed }];
 }
 
 /** Null for the kernel itself, as rules and keys want it. */

@@ -19,6 +19,7 @@ const TITLES: ReadonlyMap<string, string> = new Map([
   ["divide-error", "Divide error"],
   ["invalid-opcode", "Invalid opcode"],
   ["bug", "BUG"],
+  ["serror", "SError interrupt"],
   ["warning", "WARNING"],
   ["kasan", "KASAN report"],
   ["soft-lockup", "Soft lockup"],
@@ -81,10 +82,12 @@ export interface NamedPlace {
   readonly module: string | null;
   readonly name: string | null;
   readonly offset: number;
+  /** Whether a trace of the kernel has another name for it. */
+  readonly misnamed: boolean;
 }
 
 /** `function+0x10`; without the offset at its beginning. */
-export function symbolText({ name, offset }: NamedPlace): string {
+export function symbolText({ name, offset }: Pick<NamedPlace, "name" | "offset">): string {
   return `${name ?? ""}${offset === 0 ? "" : `+0x${offset.toString(16)}`}`;
 }
 

@@ -107,6 +107,11 @@ export function printedFrames(
       ...(offset === 0 ? {} : { displacement: `0x${offset.toString(16)}` }),
       how: "text",
     })),
-    places: printed.map(({ name, module, offset }) => ({ name, module: module ?? KERNEL_IMAGE, offset })),
+    places: printed.map(({ name, module, offset, misnamed }) => ({
+      name,
+      module: module ?? KERNEL_IMAGE,
+      offset,
+      misnamed,
+    })),
   };
 }

@@ -64,6 +64,11 @@ export interface LinuxArchitecture {
   readonly taskStackPointer: string;
   /** With which registers such a task goes on; null when they are not in the dump. */
   readonly resume: (memory: KernelMemory, types: Btf, task: KernelTask) => RegisterContext | null;
+  /**
+   * Whether the kernel's own traces look a return address up at its call. Where not, a call that ends a function is
+   * printed as the beginning of the next one.
+   */
+  readonly printsCalls: boolean;
   /** The first that the kernel has. */
   readonly currentTask: readonly CurrentPointer[];
 }

@@ -45,6 +45,8 @@ export const ARM64: LinuxArchitecture = {
     return pc === undefined || sp === undefined || fp === undefined ? null : armFrameRegisters(pc, sp, fp);
   },
 
+  printsCalls: false,
+
   // The task itself is in sp_el0, which no note holds; this is what the kernel loads it from.
   currentTask: [{ symbol: "__entry_task", member: null }],
 };

@@ -51,6 +51,8 @@ export const X64: LinuxArchitecture = {
     );
   },
 
+  printsCalls: true,
+
   // From Linux 6.2 to 6.14 the pointer is in `pcpu_hot`.
   currentTask: [
     { symbol: "pcpu_hot", member: "pcpu_hot.current_task" },

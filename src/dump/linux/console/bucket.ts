@@ -5,6 +5,11 @@ export interface NamedFrame {
   readonly name: string;
   /** Null for the kernel's own functions. */
   readonly module: string | null;
+  /**
+   * Whether a trace that the kernel prints has another name for it: some print the address behind a call, which for a
+   * call that ends a function is the beginning of another one. Such a frame is in no key.
+   */
+  readonly misnamed?: boolean;
 }
 
 const FUNCTIONS = 3;
@@ -28,6 +33,11 @@ const CARRIERS = new RegExp(
       "__?list_\\w+_valid\\w*|__list_\\w+|__stack_chk_fail|stack_chk_fail|check_bytes_and_report|check_object",
       "check_slab|object_err|slab_\\w+|free_to_partial_list|free_debug_processing|alloc_debug_processing",
       "print_trailer|__slab_\\w+|__?kmem_cache_\\w+|kfree\\w*|__kmalloc\\w*|kmalloc_\\w+|kasan_\\w+",
+      // ARM64's ways of the same.
+      "dump_backtrace\\w*|el[01][ht]?_\\w+|do_mem_abort|do_sp_pc_abort",
+      "do_(?:translation|alignment|page)_fault|__do_kernel_fault|die_kernel_fault",
+      "bug_handler|bug_brk_handler|call_break_hook|brk_handler|do_debug_exception|do_undefinstr|do_el[01]_\\w+",
+      "__bad_stack|handle_bad_stack|panic_bad_stack|arm64_serror_panic|do_serror|__switch_to|local_cpu_stop",
       "print_report|print_address_description\\w*|__asan_\\w+",
     ].join("|")
   })$`,
@@ -48,7 +58,10 @@ export function isCarrier(name: string): boolean {
  * numbers struck out.
  */
 export function bucketOfFrames(kind: string, frames: readonly NamedFrame[], message: string): string {
-  const functions = frames.filter(({ name }) => !isCarrier(name)).slice(0, FUNCTIONS)
+  const functions = frames.filter(({ name, misnamed }) => misnamed !== true && !isCarrier(name)).slice(
+    0,
+    FUNCTIONS,
+  )
     .map(({ name, module }) => `${module === null ? "" : `${module}:`}${baseName(name)}`);
   const what = functions.length > 0 ? functions : [withoutNumbers(message)].filter((text) => text !== "");
   return [kind, ...what].join("|");

@@ -3,7 +3,7 @@
 import { bucketByMeaning, bucketOfFrames } from "./bucket.ts";
 import { headOf, whoOf } from "./heads.ts";
 import { cleanLine, type ConsoleLine, splitGlued } from "./lines.ts";
-import { type ConsoleReport, type PrintedFrame, ReportReader, stackOf } from "./report.ts";
+import { type ConsoleReport, isSame, type PrintedFrame, ReportReader, stackOf } from "./report.ts";
 import {
   ANY_KEYWORD,
   BOOT,
@@ -51,7 +51,7 @@ const MOST_MODULES = 512;
 /** A report takes no lines further behind the last one that said something. */
 const REPORT_REACH = 300;
 /** A second first line of a fault follows the first within this. */
-const CONTINUATION_REACH = 12;
+const CONTINUATION_REACH = 24;
 /** A panic that comes before a report's own trace has that trace. */
 const PANIC_REACH = 40;
 const CUT_REACH = 3;
@@ -128,6 +128,7 @@ class ConsoleParser {
       cr2: null,
       place: null,
       placeFrame: null,
+      linkFrame: null,
       frames: [],
       machine: null,
       ...whoOf(head.facts),
@@ -173,18 +174,22 @@ function linkedModules(text: string): string[] {
 function finishReport(report: ConsoleReport, all: readonly ConsoleReport[], lineCount: number): FoundReport {
   const stack = stackOf(report);
   const own = { report, stack, bucket: keyOf(report, stack), cut: report.line > lineCount - CUT_REACH };
-  if (stack.length > 0) return own;
+  const isWhole = report.frames.length > 0 || report.placeFrame === null;
+  if (stack.length > 0 && isWhole) return own;
   const panic = all.find((other) =>
     other.isPanic && other.boot === report.boot && other.line > report.line &&
     other.line - report.line < PANIC_REACH && other.frames.length > 0
   );
-  if (panic === undefined) return { ...own, cut: true };
+  if (panic === undefined) return { ...own, cut: stack.length === 0 || own.cut };
+  // A trace that was printed with the panic only, and has the report's place in it, goes on from there.
+  const inTrace = panic.frames.findIndex((frame) => isSame(report.placeFrame, frame));
+  if (stack.length > 0 && inTrace < 0) return own;
   report.cpu ??= panic.cpu;
   report.pid ??= panic.pid;
   report.comm ??= panic.comm;
   report.taint ??= panic.taint;
   report.release ??= panic.release;
-  const borrowed = stackOf(panic);
+  const borrowed = inTrace < 0 ? stackOf(panic) : stackOf({ ...report, frames: panic.frames.slice(inTrace) });
   return { ...own, stack: borrowed, bucket: keyOf(report, borrowed) };
 }
 

@@ -11,6 +11,8 @@ export interface PrintedFrame {
   readonly module: string | null;
   /** Marked `?`: a word on the stack, maybe no frame. */
   readonly unsure: boolean;
+  /** Whether the name is that of the function behind the one that called. */
+  readonly misnamed: boolean;
 }
 
 /** What is known of a report. */
@@ -40,6 +42,8 @@ export interface ConsoleReport {
   /** The interrupted place as it was printed. */
   place: string | null;
   placeFrame: PrintedFrame | null;
+  /** Where ARM64's link register led when the place was left. */
+  linkFrame: PrintedFrame | null;
   /** The first trace, as printed. */
   frames: PrintedFrame[];
   machine: "x64" | "arm64" | null;
@@ -52,6 +56,11 @@ const SYMBOL = new RegExp(`^${FRAME_TEXT}`);
 const FRAME = new RegExp(`^\\s*(?:\\[<[0-9a-f]+>\\] )?(?<unsure>\\? )?${FRAME_TEXT}(?: \\(.*\\))?\\s*$`);
 const PLACE =
   /^(?:RIP: (?<segment>[0-9a-f]{4}):(?:\[<[0-9a-f]+>\]\s+(?:\[<[0-9a-f]+>\]\s+)?)?|pc : )(?<place>.+)$/;
+const LINK = /^lr : (?<place>.+)$/;
+/** Lines of ARM64 that say in words what the fault was. */
+const ABORT = /^\s+(?:EC = 0x[0-9a-f]+: (?<what>[^,]{1,64})|FSC = 0x[0-9a-f]+: (?<how>.{1,64}))/;
+/** The functions of ARM64 that exceptions and system calls enter by. */
+const ARM64_ENTRY = /^el[01][ht]?_(?:64_|32_)?(?:sync|irq|fiq|svc)/;
 const WHO =
   /^CPU: (?<cpu>\d+) (?:UID: \d+ )?PID: (?<pid>\d+) Comm: (?<comm>.{1,64}?) (?<taint>Not tainted|Tainted: [A-Z ()]{0,64}?)\s{1,8}(?<release>\d+\.\d+\S*)/;
 const OOPS_NUMBER = /[0-9a-f]{4,16} \[#(?<number>\d+)\]/;
@@ -84,7 +93,9 @@ export class ReportReader {
     }
     const numbered = OOPS_NUMBER.exec(text);
     if (numbered !== null) this.report.oopsNumber ??= Number(numbered.groups?.["number"]);
-    if (this.#takeWho(text) || this.#takePlace(text)) return true;
+    if (this.#takeWho(text) || this.#takePlace(text) || this.#takeLink(text) || this.#takeAbort(text)) {
+      return true;
+    }
     const cr2 = CR2.exec(text)?.[1];
     if (cr2 !== undefined) this.report.cr2 = cr2;
     if (TRACE.test(text)) {
@@ -94,9 +105,10 @@ export class ReportReader {
       return true;
     }
     if (!this.#inTrace) return cr2 !== undefined || numbered !== null;
-    const frame = printedFrame(FRAME.exec(text));
+    const frame = printedFrame(FRAME.exec(text), "trace");
     if (frame !== null) {
       if (this.report.frames.length < MOST_FRAMES) this.report.frames.push(frame);
+      if (ARM64_ENTRY.test(frame.name)) this.report.machine ??= "arm64";
     } else if (!IN_TRACE.test(text)) this.#inTrace = false;
     return this.#inTrace;
   }
@@ -115,6 +127,23 @@ export class ReportReader {
     return true;
   }
 
+  #takeLink(text: string): boolean {
+    const place = LINK.exec(text)?.groups?.["place"];
+    if (place === undefined) return false;
+    if (this.report.frames.length === 0) {
+      this.report.linkFrame ??= printedFrame(SYMBOL.exec(place), "register");
+    }
+    return true;
+  }
+
+  #takeAbort(text: string): boolean {
+    const abort = ABORT.exec(text)?.groups;
+    if (abort === undefined || this.#saidWho) return false;
+    const said = abort["what"] ?? abort["how"] ?? "";
+    this.report.reason = this.report.reason === null ? said : `${this.report.reason}, ${said}`;
+    return true;
+  }
+
   #takePlace(text: string): boolean {
     const match = PLACE.exec(text)?.groups;
     const place = match?.["place"];
@@ -123,7 +152,7 @@ export class ReportReader {
     const segment = match["segment"];
     const isUser = segment !== undefined && (Number.parseInt(segment, 16) & 3) !== 0;
     if (isUser) return true;
-    const frame = printedFrame(SYMBOL.exec(place));
+    const frame = printedFrame(SYMBOL.exec(place), "register");
     if (this.#inTrace) {
       // Inside a trace: the place that an interrupt or fault cut off.
       if (frame !== null && this.report.frames.length < MOST_FRAMES) this.report.frames.push(frame);
@@ -135,23 +164,42 @@ export class ReportReader {
   }
 }
 
-function printedFrame(match: RegExpExecArray | null): PrintedFrame | null {
+function printedFrame(match: RegExpExecArray | null, from: "register" | "trace"): PrintedFrame | null {
   const groups = match?.groups;
   const name = groups?.["name"];
   if (groups === undefined || name === undefined) return null;
+  const offset = Number.parseInt(groups["offset"] ?? "0", 16);
   return {
     name,
-    offset: Number.parseInt(groups["offset"] ?? "0", 16),
+    offset,
     module: groups["module"] ?? null,
     unsure: groups["unsure"] !== undefined,
+    misnamed: from === "trace" && offset === 0,
   };
 }
 
-/** The report's stack, innermost first, unsure frames left out: the interrupted place, then the trace. */
-export function stackOf({ placeFrame, frames }: ConsoleReport): PrintedFrame[] {
+/**
+ * The report's stack, innermost first, unsure frames left out: the interrupted place, the caller that only the link
+ * register tells, then the trace.
+ */
+export function stackOf({ placeFrame, linkFrame, frames }: ConsoleReport): PrintedFrame[] {
   const [first] = frames;
-  const repeated = placeFrame !== null && first !== undefined && first.name === placeFrame.name &&
-    first.offset === placeFrame.offset;
-  const all = placeFrame === null || repeated ? frames : [placeFrame, ...frames];
-  return all.filter(({ unsure }) => !unsure);
+  const trace = isSame(placeFrame, first) ? frames.slice(1) : frames;
+  const all = [placeFrame, leafCaller(placeFrame, linkFrame, trace[0]), ...trace];
+  return all.filter((frame) => frame !== null).filter(({ unsure }) => !unsure);
+}
+
+/** The same rule as for a core: a function that calls nothing leaves its caller in the register only. */
+function leafCaller(
+  place: PrintedFrame | null,
+  link: PrintedFrame | null,
+  returnsTo: PrintedFrame | undefined,
+): PrintedFrame | null {
+  if (place === null || link === null || isSame(link, returnsTo)) return null;
+  return link.name === place.name && link.module === place.module ? null : link;
+}
+
+/** Whether two frames were printed for one address. */
+export function isSame(one: PrintedFrame | null, other: PrintedFrame | undefined): boolean {
+  return one !== null && other !== undefined && one.name === other.name && one.offset === other.offset;
 }

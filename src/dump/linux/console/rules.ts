@@ -59,7 +59,11 @@ export const HEAD_RULES: readonly HeadRule[] = [
   ...lost("divide-error", `${OOPS}divide error: ${NUMBERED}`),
   ...lost("double-fault", "(?:traps: )?PANIC: double fault", `${OOPS}double fault: `),
   ...lost("bug", "kernel BUG at (?<file>\\S+?):(?<line>\\d+)!"),
-  ...lost("invalid-opcode", `${OOPS}invalid opcode: ${NUMBERED}`),
+  ...lost(
+    "invalid-opcode",
+    `${OOPS}invalid opcode: ${NUMBERED}`,
+    `Internal error: Oops - Undefined instruction: ${NUMBERED}`,
+  ),
   ...lost(
     "trap",
     `${OOPS}(?<what>int3|bounds|debug|alignment check|segment not present|stack segment|invalid TSS|control protection)[ \\w]*: ${NUMBERED}`,
@@ -111,7 +115,8 @@ export const HEAD_RULES: readonly HeadRule[] = [
   ...rule("nmi", "note", ["Uhhuh\\. NMI received", "NMI: "]),
   ...trouble("mce", "mce: \\[Hardware Error\\]"),
   ...lost("panic", "Kernel panic - not syncing: (?<message>.*)"),
-  ...lost("oops", "(?:Internal error: )?Oops(?:: | - )"),
+  ...lost("serror", "SError Interrupt on CPU(?<cpu>\\d+), code (?<code>\\S+)"),
+  ...lost("oops", "(?:Internal error: )?Oops(?:: | - )", `Internal error: .{1,80}: ${NUMBERED}`),
 ];
 
 /** What a bare panic means by its message. */
@@ -127,6 +132,8 @@ export const PANIC_RULES: readonly { readonly class: string; readonly pattern: R
   },
   { class: "nmi", pattern: /^(?:NMI: Not continuing|NMI: IOCK|unknown NMI)/ },
   { class: "mce", pattern: /^Fatal [Mm]achine check/ },
+  { class: "serror", pattern: /^Asynchronous SError Interrupt/ },
+  { class: "stack-overflow", pattern: /^kernel stack overflow/ },
 ];
 
 /** Panics that only name what triggered them give way to that report; null stands for any. */
@@ -164,6 +171,7 @@ export const ANY_KEYWORD = new RegExp(
     "BUG[: ]",
     "\\[#\\d",
     "Unable to handle",
+    "SError",
     "stack (?:space|overflow|guard)",
     "double fault",
     "UBSAN:",

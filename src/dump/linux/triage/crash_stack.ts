@@ -62,9 +62,18 @@ const REASONS: ReadonlySet<string> = new Set([
   "watchdog_overflow_callback",
   "mce_panic",
   "do_machine_check",
+  "handle_bad_stack",
+  "panic_bad_stack",
+  "arm64_serror_panic",
 ]);
 /** On another processor: what the one that panicked stopped it with. */
-const STOPS: ReadonlySet<string> = new Set(["exc_nmi", "stop_this_cpu", "crash_nmi_callback"]);
+const STOPS: ReadonlySet<string> = new Set([
+  "exc_nmi",
+  "stop_this_cpu",
+  "crash_nmi_callback",
+  "local_cpu_stop",
+  "ipi_cpu_crash_stop",
+]);
 
 /** Chooses the stack by what the log says; null when the task that crashed is gone and only the log tells of it. */
 export function findCrashStack(kernel: LinuxKernel, log: ConsoleFindings): CrashStack | null {

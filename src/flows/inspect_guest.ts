@@ -1,8 +1,8 @@
 /** Looking into a guest without changing anything there. */
 
 import type { GuestInfo } from "../contract/guest_info.ts";
-import type { AgentFacts, GuestChannel } from "../guest/channel.ts";
-import { type Inspection, inspectionFor } from "../guest/inspection.ts";
+import type { AgentFacts, GuestChannel, GuestFamily } from "../guest/channel.ts";
+import type { Inspection } from "../guest/inspection.ts";
 import { type AccessFacts, type AccessWish, type GuestScope, useGuest } from "./use_guest.ts";
 
 /** How long the agent may take to say what it is, when the question itself went another way. */
@@ -45,6 +45,13 @@ export async function describeGuest(
       ...(agent === undefined ? {} : { agent }),
     };
   });
+}
+
+/** The collectors for guests of a family. */
+async function inspectionFor(family: GuestFamily): Promise<Inspection> {
+  return family === "posix"
+    ? (await import("../guest/posix/inspection.ts")).POSIX_INSPECTION
+    : (await import("../guest/windows/inspection.ts")).WINDOWS_INSPECTION;
 }
 
 /** A guest whose agent does not answer is described without it. */

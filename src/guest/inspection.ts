@@ -4,7 +4,7 @@ import type { EventLevel, GuestEvent } from "../contract/guest_events.ts";
 import type { GuestInfo } from "../contract/guest_info.ts";
 import type { GuestProcess } from "../contract/guest_processes.ts";
 import type { GuestService } from "../contract/guest_services.ts";
-import type { GuestFamily, ProgramRunner } from "./channel.ts";
+import type { ProgramRunner } from "./channel.ts";
 
 /** What the guest says of itself; `clock_ms` is its time since 1970 when it was asked, in steps of `clock_step_ms`. */
 export type OwnFacts =
@@ -36,11 +36,4 @@ export interface Inspection {
   services(channel: ProgramRunner, signal: AbortSignal): Promise<Listing<GuestService>>;
   /** Newest first, at most one more than the limit. */
   events(channel: ProgramRunner, wish: EventWish, signal: AbortSignal): Promise<Listing<GuestEvent>>;
-}
-
-/** The collectors for guests of a family. */
-export async function inspectionFor(family: GuestFamily): Promise<Inspection> {
-  return family === "posix"
-    ? (await import("./posix/inspection.ts")).POSIX_INSPECTION
-    : (await import("./windows/inspection.ts")).WINDOWS_INSPECTION;
 }

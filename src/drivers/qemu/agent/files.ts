@@ -15,7 +15,6 @@ import {
 } from "../../../guest/posix/file_failures.ts";
 import { isUnreachable } from "./errors.ts";
 import { closeHandles, openHandles } from "./handles.ts";
-import type { AgentLink } from "./link.ts";
 import { runScript } from "./program.ts";
 import { bytesIn } from "./protocol.ts";
 import {
@@ -26,6 +25,7 @@ import {
   PREPARE_FILE,
 } from "../../../guest/posix/file_scripts.ts";
 import { fileRefused } from "./file_errors.ts";
+import type { AgentRounds } from "./rounds.ts";
 
 /** What one request carries. From 64 KiB on the agent's speed no longer grows (measured on QEMU 7.2). */
 export const CHUNK_BYTES = 192 * 1024;
@@ -37,7 +37,7 @@ const DEFAULT_MODE = 0o644;
 
 /** Writes a file under a temporary name, has the guest compare size and digest, and gives it its name. */
 export async function writeGuestFile(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   path: string,
   feed: ByteFeed,
@@ -66,7 +66,7 @@ export async function writeGuestFile(
  * size is not known beforehand, as under /proc. The bytes are compared by digest where the size is known.
  */
 export async function readGuestFile(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   path: string,
   sink: ByteSink,
@@ -95,7 +95,7 @@ export async function readGuestFile(
 
 /** Removes a file; one that is not there counts as removed. */
 export async function removeGuestFile(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   path: string,
   signal: AbortSignal,
@@ -106,7 +106,7 @@ export async function removeGuestFile(
 }
 
 async function send(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   path: string,
   feed: ByteFeed,
@@ -129,7 +129,7 @@ async function send(
 }
 
 async function receive(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   path: string,
   size: number,
@@ -156,7 +156,7 @@ async function receive(
 }
 
 async function withHandle<T>(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   path: string,
   mode: "r" | "w",
@@ -179,7 +179,7 @@ async function withHandle<T>(
 }
 
 async function ask(
-  link: AgentLink,
+  link: AgentRounds,
   name: string,
   values: JsonObject,
   path: string,
@@ -190,7 +190,7 @@ async function ask(
   throw fileRefused(name, answer, path);
 }
 
-async function drop(link: AgentLink, clock: Clock, temporary: string): Promise<void> {
+async function drop(link: AgentRounds, clock: Clock, temporary: string): Promise<void> {
   using limit = startDeadline(clock, DROP_LIMIT_MS);
   try {
     await runScript(link, clock, DROP_FILE, [temporary], limit.signal);

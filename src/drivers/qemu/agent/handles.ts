@@ -6,8 +6,8 @@
 
 import type { Clock } from "../../../base/clock.ts";
 import { startDeadline } from "../../../base/deadline.ts";
-import type { AgentLink } from "./link.ts";
 import type { AgentAnswer, AgentCommand } from "./protocol.ts";
+import type { AgentRounds } from "./rounds.ts";
 
 /** Opening is quick; a caller's end of patience must not hide a handle that has been opened. */
 const OPEN_LIMIT_MS = 15_000;
@@ -18,7 +18,7 @@ const CLOSE_LIMIT_MS = 5_000;
  * and behind them one for each command that is asked in the same round.
  */
 export async function openHandles(
-  link: AgentLink,
+  link: AgentRounds,
   opened: number[],
   files: readonly { path: string; mode: string }[],
   more: readonly AgentCommand[] = [],
@@ -35,7 +35,11 @@ export async function openHandles(
 }
 
 /** Closes handles; what cannot be closed any more is left to the agent. */
-export async function closeHandles(link: AgentLink, clock: Clock, handles: readonly number[]): Promise<void> {
+export async function closeHandles(
+  link: AgentRounds,
+  clock: Clock,
+  handles: readonly number[],
+): Promise<void> {
   if (handles.length === 0) return;
   using limit = startDeadline(clock, CLOSE_LIMIT_MS);
   try {

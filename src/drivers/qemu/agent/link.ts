@@ -7,6 +7,7 @@ import type { Host } from "../../../host/host.ts";
 import type { GuestCommand, GuestExit } from "../../../guest/channel.ts";
 import { guestCrashed, linkBroke, lostWithinWork, notReady } from "./errors.ts";
 import { type AgentCommand, AgentLost, AgentSilence, type AnswersTo } from "./protocol.ts";
+import type { AgentRounds, Round } from "./rounds.ts";
 import { AgentSession } from "./session.ts";
 import { AgentTraces } from "./traces.ts";
 
@@ -39,17 +40,6 @@ export interface WokenProgram {
   wakeOtherwise(signal: AbortSignal): Promise<void>;
 }
 
-/** The bounds of one round of requests. */
-export interface Round {
-  signal: AbortSignal;
-  /** How long each answer may take. */
-  limitMs?: number;
-  /** How long a guest that does not answer, or not any more, is waited for; `Infinity` leaves it to the signal. */
-  patienceMs?: number;
-  /** Whether something in the guest hangs on the answer, so that its loss is `hv.outcome_unknown`. */
-  changes?: boolean;
-}
-
 /** An answer takes milliseconds; a guest that has stalled this long is not coming back within a call. */
 const ANSWER_LIMIT_MS = 30_000;
 /** Longer than an agent needs to answer on a busy host, shorter than a boot. */
@@ -74,7 +64,7 @@ const RECONNECT_MS = 5;
  * client (measured on QEMU 7.2), so a connection for each request would be slow, and one for a whole command
  * would lock the others out.
  */
-export class AgentLink {
+export class AgentLink implements AgentRounds {
   /** What the calls to this agent keep for the case that they are killed. */
   readonly traces: AgentTraces;
   readonly #address: AgentAddress;

@@ -3,9 +3,9 @@
 import type { Clock } from "../../../base/clock.ts";
 import { refused } from "./errors.ts";
 import { openHandles } from "./handles.ts";
-import type { AgentLink } from "./link.ts";
 import { GuestPipe } from "./pipe.ts";
 import { Pace, type ProgramStatus, readStatus, statusCommand } from "./program.ts";
+import type { AgentRounds } from "./rounds.ts";
 import { NoPlace } from "./setup_errors.ts";
 import type { StreamPlace } from "./streams.ts";
 
@@ -46,7 +46,7 @@ const OUTPUTS = ["out writer", "out reader", "err writer", "err reader"] as cons
  * ended instead of waiting. Throws {@link NoPlace} where the agent cannot open them.
  */
 export async function openStreams(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   { pid, place, startTookMs }: StartedProgram,
   handles: number[],
@@ -76,7 +76,7 @@ export async function openStreams(
 }
 
 /** Gives the program the line that it waits for. */
-export async function letBegin(link: AgentLink, gate: number, signal: AbortSignal): Promise<void> {
+export async function letBegin(link: AgentRounds, gate: number, signal: AbortSignal): Promise<void> {
   const [write, flush] = await link.ask([
     { name: "guest-file-write", arguments: { handle: gate, "buf-b64": GO.toBase64() } },
     { name: "guest-file-flush", arguments: { handle: gate } },
@@ -84,7 +84,7 @@ export async function letBegin(link: AgentLink, gate: number, signal: AbortSigna
   for (const answer of [write, flush]) if (!answer.ok) throw refused("guest-file-write", answer);
 }
 
-function streamsOf(link: AgentLink, opened: ReadonlyMap<string, number>): ProgramStreams | undefined {
+function streamsOf(link: AgentRounds, opened: ReadonlyMap<string, number>): ProgramStreams | undefined {
   const [outWriter, outReader, errWriter, errReader] = OUTPUTS.map((name) => opened.get(name));
   if (
     outWriter === undefined || outReader === undefined || errWriter === undefined || errReader === undefined

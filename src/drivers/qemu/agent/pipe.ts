@@ -10,9 +10,9 @@
 import { HvError } from "../../../base/errors.ts";
 import type { ByteSink } from "../../../guest/channel.ts";
 import { refused } from "./errors.ts";
-import type { AgentLink } from "./link.ts";
 import { MarkerFilter, newMarker } from "./marker.ts";
 import { type AgentAnswer, type AgentCommand, bytesIn } from "./protocol.ts";
+import type { AgentRounds } from "./rounds.ts";
 
 /** The most that a pipe takes whole or not at all: `PIPE_BUF` of Linux. */
 const LONG_MARKER_BYTES = 4096;
@@ -37,12 +37,12 @@ export interface Drained {
 
 /** A FIFO that is open in the agent, with a handle for each direction: stdio cannot turn round on a pipe. */
 export class GuestPipe {
-  readonly #link: AgentLink;
+  readonly #link: AgentRounds;
   readonly #reader: number;
   readonly #writer: number;
   readonly #filter = new MarkerFilter();
 
-  constructor(link: AgentLink, handles: { reader: number; writer: number }) {
+  constructor(link: AgentRounds, handles: { reader: number; writer: number }) {
     this.#link = link;
     this.#reader = handles.reader;
     this.#writer = handles.writer;

@@ -5,8 +5,8 @@ import type { Clock } from "../../../base/clock.ts";
 import { isPlainObject, type JsonValue } from "../../../base/json.ts";
 import type { GuestExit } from "../../../guest/channel.ts";
 import { refused } from "./errors.ts";
-import type { AgentLink } from "./link.ts";
 import { type AgentAnswer, type AgentCommand, bytesIn, numberIn } from "./protocol.ts";
+import type { AgentRounds } from "./rounds.ts";
 
 export const SHELL = "/bin/sh";
 
@@ -48,7 +48,7 @@ export class Pace {
  * aborts: without the id nobody could end the program.
  */
 export async function startScript(
-  link: AgentLink,
+  link: AgentRounds,
   script: string,
   args: readonly string[],
   signal: AbortSignal,
@@ -87,7 +87,7 @@ export function readStatus(pid: number, answer: AgentAnswer): ProgramStatus {
 
 /** Runs one of our scripts to its end. */
 export async function runScript(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   script: string,
   args: readonly string[],

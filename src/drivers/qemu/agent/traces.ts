@@ -11,8 +11,8 @@ import { folderOf, joinPath, nameOf } from "../../../base/paths.ts";
 import type { Host } from "../../../host/host.ts";
 import type { Lock } from "../../../host/locks.ts";
 import { closeHandles } from "./handles.ts";
-import type { AgentLink } from "./link.ts";
 import { readStatus, runScript, statusCommand } from "./program.ts";
+import type { AgentRounds } from "./rounds.ts";
 import { END_PROGRAM } from "./scripts.ts";
 
 /** What a call has in the guest. */
@@ -51,7 +51,7 @@ export class AgentTraces {
    * Tidies up after calls that were killed. The agent itself says whether a process id is still the program that it
    * started: one that was restarted, or whose guest was, knows neither the program nor the files.
    */
-  async tidyUp(link: AgentLink, clock: Clock, signal: AbortSignal): Promise<void> {
+  async tidyUp(link: AgentRounds, clock: Clock, signal: AbortSignal): Promise<void> {
     const folder = folderOf(this.#prefix);
     const isThere = (await this.#host.files.stat(folder))?.kind === "folder";
     for (const { name } of isThere ? await this.#host.files.list(folder) : []) {
@@ -104,7 +104,7 @@ export class OpenTrace {
 
 /** Ends a program that nobody follows any more, and closes its files. */
 async function endAbandoned(
-  link: AgentLink,
+  link: AgentRounds,
   clock: Clock,
   { pid, base, handles }: GuestTrace,
   signal: AbortSignal,

@@ -12,7 +12,7 @@ import { takeVmLock } from "../vm_lock.ts";
 import { attachedBlocker, findBlockers, refuseBlocked, writableDisks } from "./disks.ts";
 import { disksOf, makeMemoryFile, snapshotAtRest } from "./files.ts";
 import { snapshotLive } from "./live_disks.ts";
-import { readShape } from "./machine_shape.ts";
+import { readShape } from "./read_shape.ts";
 import { type CheckpointRecord, readBook, refuseTakenName, saveBook, withCheckpoint } from "./records.ts";
 import { saveMemory } from "./state_node.ts";
 import { removeSnapshots, tidyUpSnapshots } from "./tidy.ts";

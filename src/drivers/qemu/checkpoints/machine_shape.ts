@@ -1,9 +1,6 @@
 /** What a machine is made of, as far as its memory fits only a machine like it. */
 
 import * as z from "zod/mini";
-import { isPlainObject } from "../../../base/json.ts";
-import { numberIn, objectsIn, textIn } from "./answers.ts";
-import type { VmMonitor } from "./vm_monitor.ts";
 
 /** The facts that must be equal for saved memory to load. */
 export const MachineShape = z.looseObject({
@@ -19,30 +16,6 @@ export const MachineShape = z.looseObject({
   devices: z.array(z.string()),
 });
 export type MachineShape = z.infer<typeof MachineShape>;
-
-const DEVICE_FOLDERS = ["/machine/peripheral", "/machine/peripheral-anon"] as const;
-
-/** Asks a living QEMU what its machine is made of. */
-export async function readShape(monitor: VmMonitor): Promise<MachineShape> {
-  return await monitor.ask(async (session) => {
-    const [type, memory, cpus, kvm, parts, ...folders] = await Promise.all([
-      session.command("qom-get", { path: "/machine", property: "type" }),
-      session.command("query-memory-size-summary"),
-      session.command("query-cpus-fast"),
-      session.command("query-kvm"),
-      session.command("query-memdev"),
-      ...DEVICE_FOLDERS.map((path) => session.command("qom-list", { path })),
-    ]);
-    return {
-      machine: String(type).replace(/-machine$/, ""),
-      memory_mb: Math.round(numberIn(memory, "base-memory") / (1024 * 1024)),
-      cpus: objectsIn(cpus).length,
-      accelerator: isPlainObject(kvm) && kvm.enabled === true ? "kvm" : "tcg",
-      memory_parts: objectsIn(parts).map((part) => textIn(part, "id") ?? "unnamed"),
-      devices: folders.flatMap(devicesIn),
-    };
-  });
-}
 
 /** How a machine differs from the one whose memory was saved, one phrase for each difference. */
 export function differences(saved: MachineShape, now: MachineShape): string[] {
@@ -64,12 +37,4 @@ export function differences(saved: MachineShape, now: MachineShape): string[] {
 export function differInSizeAlone(saved: MachineShape, now: MachineShape): boolean {
   const { machine, memory_mb, cpus } = saved;
   return differences(saved, { ...now, machine, memory_mb, cpus }).length === 0;
-}
-
-function devicesIn(folder: unknown): string[] {
-  return objectsIn(folder).flatMap((entry) => {
-    const type = /^child<(.+)>$/.exec(textIn(entry, "type") ?? "")?.[1];
-    const name = textIn(entry, "name");
-    return type === undefined || name === undefined ? [] : [`${name}:${type}`];
-  });
 }

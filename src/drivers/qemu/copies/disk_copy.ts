@@ -11,15 +11,7 @@ import { QEMU_IMG, type QemuContext } from "../context.ts";
 import { type Observation, observe } from "../observe.ts";
 import type { BaseDisk } from "../overlay.ts";
 import type { VmRecord } from "../records.ts";
-import { copyLive } from "./live_copy.ts";
-
-/** A disk and where its copy goes. */
-export interface DiskCopy extends DiskFile {
-  target: string;
-}
-
-/** `leaning` keeps a copy on the same base as the disk, `whole` makes one that needs no other file. */
-export type CopyKind = "leaning" | "whole";
+import { type CopyKind, copyLive, type DiskCopy } from "./live_copy.ts";
 
 /**
  * Copies all disks of a VM as they are at one moment, without snapshots. The caller holds the VM's lock. Answers which

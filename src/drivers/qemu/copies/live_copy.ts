@@ -6,8 +6,16 @@
 import { HvError } from "../../../base/errors.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
+import type { DiskFile } from "../checkpoints/files.ts";
 import type { VmMonitor } from "../checkpoints/vm_monitor.ts";
-import type { CopyKind, DiskCopy } from "./disk_copy.ts";
+
+/** A disk and where its copy goes. */
+export interface DiskCopy extends DiskFile {
+  target: string;
+}
+
+/** `leaning` keeps a copy on the same base as the disk, `whole` makes one that needs no other file. */
+export type CopyKind = "leaning" | "whole";
 
 /** Names that hvlab alone gives to jobs and block nodes of a copy. */
 const PREFIX = "hvlab-copy-";

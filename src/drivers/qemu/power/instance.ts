@@ -27,9 +27,9 @@ import { launch } from "../launch/launch.ts";
 import { openForwardsAtStart } from "../network/start.ts";
 import { type Observation, observe } from "../observe.ts";
 import { endProcess } from "./power_off.ts";
+import type { StartFrom } from "./start_from.ts";
 import { readQemuProgram } from "../launch/program.ts";
 import { afterNextStart, type VmRecord, type VmRecords } from "../records.ts";
-import type { QmpSession } from "../monitor/qmp.ts";
 import { prepareRuntimeFolder, removeRuntimeFolder, RuntimeFolder } from "../runtime_folder.ts";
 import { planShares } from "../shares.ts";
 import { findTpmProgram, tpmHelper } from "../launch/tpm.ts";
@@ -128,13 +128,6 @@ function notOff(record: VmRecord, { state: found, reason }: Observation): HvErro
       context: { vm: record.id, wanted: "off", found },
     },
   );
-}
-
-/** How a start differs from a boot of what the record names. */
-export interface StartFrom {
-  plan: Partial<MachinePlan>;
-  /** Called once the monitor answers, with the machine not running yet. */
-  prepare: (session: QmpSession, runtime: RuntimeFolder, signal: AbortSignal) => Promise<void>;
 }
 
 /** Starts the machine of a VM that is known to be off; the caller holds its lock. A failure leaves it off. */

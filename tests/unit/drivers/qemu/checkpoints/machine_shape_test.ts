@@ -3,8 +3,8 @@ import {
   differences,
   differInSizeAlone,
   type MachineShape,
-  readShape,
 } from "../../../../../src/drivers/qemu/checkpoints/machine_shape.ts";
+import { readShape } from "../../../../../src/drivers/qemu/checkpoints/read_shape.ts";
 import { VmMonitor } from "../../../../../src/drivers/qemu/checkpoints/vm_monitor.ts";
 import { uuidOf } from "../../../../../src/base/ids.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";

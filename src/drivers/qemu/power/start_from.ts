@@ -1,0 +1,12 @@
+/** Starts that go on from where a machine was, instead of booting it. */
+
+import type { MachinePlan } from "../launch/argv.ts";
+import type { QmpSession } from "../monitor/qmp.ts";
+import type { RuntimeFolder } from "../runtime_folder.ts";
+
+/** How a start differs from a boot of what the record names. */
+export interface StartFrom {
+  plan: Partial<MachinePlan>;
+  /** Called once the monitor answers, with the machine not running yet. */
+  prepare: (session: QmpSession, runtime: RuntimeFolder, signal: AbortSignal) => Promise<void>;
+}

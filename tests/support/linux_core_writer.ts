@@ -53,31 +53,32 @@ export function elfCoreOf(machine: LinuxMachine, withInfo = true): Uint8Array<Ar
 /** A page as a kdump has it: the filter's flag and the packed bytes. */
 export type PackedPage = readonly [flags: number, bytes: Uint8Array];
 
-/** A kdump-compressed file of version 6; `pack` packs each page. */
+/** A kdump-compressed file of version 6; `pack` packs each page of `block` bytes. */
 export function kdumpOf(
   machine: LinuxMachine,
   pack: (page: Uint8Array, index: number) => PackedPage,
+  block = PAGE,
 ): Uint8Array<ArrayBuffer> {
-  const pages = machine.pages;
-  const lastFrame = (pages.at(-1)?.[0] ?? 0) + 1;
-  const half = Math.ceil(lastFrame / 8 / PAGE);
-  const head = new DumpBytes(PAGE).text(0, "KDUMP   ").u32(8, 6).text(272, "x86_64")
-    .u32(428, PAGE, 1, 2 * half, lastFrame).u32(460, 1);
+  const pages = blocksOf(machine.pages, block / PAGE);
+  const lastPage = (pages.at(-1)?.[0] ?? 0) + 1;
+  const half = Math.ceil(lastPage / 8 / block);
+  const head = new DumpBytes(block).text(0, "KDUMP   ").u32(8, 6).text(272, "x86_64")
+    .u32(428, block, 1, 2 * half, lastPage).u32(460, 1);
   const info = new TextEncoder().encode(machine.vmcoreinfo);
   const notes = notesOf(machine);
-  const descriptors = PAGE * (2 + 2 * half);
+  const descriptors = block * (2 + 2 * half);
   const infoAt = descriptors + 24 * pages.length;
   const notesAt = infoAt + info.length;
-  const sub = new DumpBytes(PAGE).u64(
+  const sub = new DumpBytes(block).u64(
     32,
     BigInt(infoAt),
     BigInt(info.length),
     BigInt(notesAt),
     BigInt(notes.length),
   )
-    .u64(96, BigInt(lastFrame));
-  const bitmap = new Uint8Array(half * PAGE);
-  for (const [frame] of pages) bitmap[frame >> 3] = (bitmap[frame >> 3] ?? 0) | (1 << (frame & 7));
+    .u64(96, BigInt(lastPage));
+  const bitmap = new Uint8Array(half * block);
+  for (const [page] of pages) bitmap[page >> 3] = (bitmap[page >> 3] ?? 0) | (1 << (page & 7));
   const table = new DumpBytes(24 * pages.length);
   const packed: Uint8Array[] = [];
   let at = notesAt + notes.length;
@@ -88,6 +89,21 @@ export function kdumpOf(
     at += piece.length;
   });
   return joinBytes(head.bytes, sub.bytes, bitmap, bitmap, table.bytes, info, notes, ...packed);
+}
+
+/** Pages of 4 KiB as pages of `frames` times that, with zeros where the machine has none. */
+function blocksOf(
+  pages: readonly (readonly [frame: number, bytes: Uint8Array])[],
+  frames: number,
+): (readonly [number: number, bytes: Uint8Array])[] {
+  const blocks = new Map<number, Uint8Array>();
+  for (const [frame, bytes] of pages) {
+    const number = Math.floor(frame / frames);
+    const block = blocks.get(number) ?? new Uint8Array(frames * PAGE);
+    block.set(bytes, frame % frames * PAGE);
+    blocks.set(number, block);
+  }
+  return [...blocks].sort(([a], [b]) => a - b);
 }
 
 /** The flattened form: the file in records, the last one first, with an overlap that the later record corrects. */

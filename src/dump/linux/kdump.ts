@@ -26,7 +26,8 @@ const KDUMP_SECOND_HEADER = {
   offset_vmcoreinfo: at(32, 8, "makedumpfile"),
   size_vmcoreinfo: at(40, 8, "makedumpfile"),
 } as const;
-const SECOND_HEADER = 4096;
+/** A header block of other sizes is no header. */
+const BLOCK_BYTES = { from: 4096, to: 65_536 } as const;
 const VMCOREINFO_VERSION = 3;
 const MAXIMUM_VMCOREINFO_BYTES = 16_384;
 /** The headers lie in the first records; all of them would be the whole file. */
@@ -43,6 +44,8 @@ export interface KdumpHeader {
   processors: number;
 }
 
+/** What QEMU calls every machine but x86-64. */
+const NAMELESS = "Unknown";
 const MACHINES: ReadonlyMap<string, string> = new Map([
   ["x86_64", "x64"],
   ["aarch64", "arm64"],
@@ -60,7 +63,7 @@ export function readKdumpHeader(reader: ByteReader): KdumpHeader {
     system: text(KDUMP_HEADER.sysname, "sysname"),
     node: text(KDUMP_HEADER.nodename, "nodename"),
     release: text(KDUMP_HEADER.release, "release"),
-    machine: machine === null ? null : MACHINES.get(machine) ?? machine,
+    machine: machine === null || machine === NAMELESS ? null : MACHINES.get(machine) ?? machine,
     blockSize: reader.i32(KDUMP_HEADER.block_size.offset, "block_size"),
     processors,
   };
@@ -71,9 +74,11 @@ export function readKdumpHeader(reader: ByteReader): KdumpHeader {
  * does not hold it.
  */
 export function readKdumpIdentity(reader: ByteReader): ReturnType<typeof readIdentity> | null {
-  const at = (field: { offset: number }) => Number(reader.u64(SECOND_HEADER + field.offset, "VMCOREINFO"));
+  const second = reader.i32(KDUMP_HEADER.block_size.offset, "block_size");
+  if (second < BLOCK_BYTES.from || second > BLOCK_BYTES.to) return null;
+  const at = (field: { offset: number }) => Number(reader.u64(second + field.offset, "VMCOREINFO"));
   const version = reader.i32(KDUMP_HEADER.version.offset, "version");
-  if (version < VMCOREINFO_VERSION || !reader.has(SECOND_HEADER, KDUMP_SECOND_HEADER.size)) return null;
+  if (version < VMCOREINFO_VERSION || !reader.has(second, KDUMP_SECOND_HEADER.size)) return null;
   const offset = at(KDUMP_SECOND_HEADER.offset_vmcoreinfo);
   const size = Math.min(at(KDUMP_SECOND_HEADER.size_vmcoreinfo), MAXIMUM_VMCOREINFO_BYTES);
   if (offset === 0 || size === 0 || !reader.has(offset, size)) return null;

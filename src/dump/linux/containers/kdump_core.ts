@@ -2,7 +2,6 @@
 
 import { ByteReader, type ByteSource } from "../../bytes.ts";
 import { at } from "../../layout.ts";
-import { FRAME_BYTES } from "../../memory/physical.ts";
 import { badDump, type DumpWarning } from "../../reasons.ts";
 import type { LinuxArchitecture } from "../architecture/architecture.ts";
 import { ARCHITECTURE_NAMES, architectureNamed, architectureOfNote } from "../architecture/known.ts";
@@ -32,6 +31,8 @@ const SUB_HEADER = {
   max_mapnr_64: at(96, 8, "makedumpfile"),
 } as const;
 const VERSION_OF = { split: 2, vmcoreinfo: 3, notes: 4, max_mapnr_64: 6 } as const;
+/** Those of x86-64 and of ARM64; QEMU takes the largest page that the processor can have. */
+const BLOCK_SIZES: readonly number[] = [4096, 16_384, 65_536];
 const MAXIMUM_SUB_HEADER_BLOCKS = 2 ** 16;
 const MAXIMUM_BITMAP_BLOCKS = 2 ** 22;
 const MAXIMUM_BITMAP_BYTES = 64 * 1024 * 1024;
@@ -50,8 +51,8 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
   if (machine !== null && architectureNamed(machine) === undefined) {
     throw unsupported(`it is of a ${machine} machine, only ${ARCHITECTURE_NAMES} are read`);
   }
-  if (blockSize !== FRAME_BYTES) {
-    throw unsupported(`its blocks have ${blockSize} bytes, only ${FRAME_BYTES} are read`);
+  if (!BLOCK_SIZES.includes(blockSize)) {
+    throw unsupported(`its blocks have ${blockSize} bytes, only ${BLOCK_SIZES.join(", ")} are read`);
   }
   const subHeaderBlocks = reader.u32(SIZES.sub_header_blocks.offset, "sub_hdr_size");
   const bitmapBlocks = reader.u32(SIZES.bitmap_blocks.offset, "bitmap_blocks");
@@ -64,7 +65,7 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
       bitmap_blocks: bitmapBlocks,
     });
   }
-  const sub = FRAME_BYTES;
+  const sub = blockSize;
   if (version >= VERSION_OF.split && reader.u32(sub + SUB_HEADER.split.offset, "split") !== 0) {
     const [first, end] = [SUB_HEADER.first_page, SUB_HEADER.end_page].map(({ offset }) =>
       reader.u64(sub + offset, "split page")
@@ -93,9 +94,13 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
   const lastPage = version >= VERSION_OF.max_mapnr_64
     ? Number(reader.u64(sub + SUB_HEADER.max_mapnr_64.offset, "max_mapnr_64"))
     : reader.u32(KDUMP_HEADER.max_mapnr.offset, "max_mapnr");
-  const ranks = readRanks(source, (1 + subHeaderBlocks) * FRAME_BYTES, bitmapBlocks, lastPage, warnings);
-  const descriptors = (1 + subHeaderBlocks + bitmapBlocks) * FRAME_BYTES;
-  const physical = new KdumpMemory(source, ranks, descriptors, pageCodecs(host), warnings);
+  const bitmaps = { start: (1 + subHeaderBlocks) * blockSize, bytes: bitmapBlocks * blockSize };
+  const pages = {
+    bytes: blockSize,
+    ranks: readRanks(source, bitmaps, lastPage, warnings),
+    descriptors: bitmaps.start + bitmaps.bytes,
+  };
+  const physical = new KdumpMemory(source, pages, pageCodecs(host), warnings);
   const architecture = architectureOf(machine, notes);
   return {
     kind: flattened ? "kdump_flattened" : "kdump",
@@ -129,12 +134,11 @@ function unwrap(file: ByteSource, warnings: DumpWarning[]): ByteSource {
 /** The second half of the bitmaps says which pages are in the file. */
 function readRanks(
   source: ByteSource,
-  bitmaps: number,
-  blocks: number,
+  bitmaps: { readonly start: number; readonly bytes: number },
   lastPage: number,
   warnings: DumpWarning[],
 ): PageRanks {
-  const half = Math.floor(blocks * FRAME_BYTES / 2);
+  const half = Math.floor(bitmaps.bytes / 2);
   const wanted = Math.ceil(lastPage / 8);
   if (wanted > half || wanted > MAXIMUM_BITMAP_BYTES) {
     throw badDump(
@@ -146,7 +150,7 @@ function readRanks(
       },
     );
   }
-  const bitmap = source.read(bitmaps + half, wanted);
+  const bitmap = source.read(bitmaps.start + half, wanted);
   if (bitmap.length < wanted) {
     warnings.push({
       reason: "truncated",

@@ -197,7 +197,7 @@ Deno.test("a segment that claims more than the file has is cut, and searched wit
 Deno.test("kdump headers with impossible sizes are refused", async () => {
   const good = kdumpOf(new LinuxMachine(), (page) => [0, page]);
   const cases: readonly (readonly [offset: number, value: number, reason: string])[] = [
-    [428, 65536, "unsupported_kind"],
+    [428, 32_768, "unsupported_kind"],
     [432, 0, "header_damaged"],
     [436, 0xFFFF_FFFF, "header_damaged"],
     [436, 0, "bitmap_size"],

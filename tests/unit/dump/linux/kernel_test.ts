@@ -98,6 +98,15 @@ for (const [name, pack] of Object.entries(PACKERS)) {
   });
 }
 
+for (const block of [16_384, 65_536]) {
+  Deno.test(`a kdump whose pages have ${block} bytes`, async () => {
+    const kernel = await open(kdumpOf(new LinuxMachine(), (page) => [1, deflateSync(page)], block));
+    assertMachine(kernel);
+    const found = [...kernel.core.pieces()].find(({ bytes }) => bytes.length !== block);
+    assert.equal(found, undefined, "a search goes over whole pages");
+  });
+}
+
 Deno.test("a flattened kdump with records out of order that overlap", async () => {
   const kernel = await open(flattenedOf(kdumpOf(new LinuxMachine(), raw)));
   assertMachine(kernel);

@@ -4,74 +4,25 @@ import * as z from "zod/mini";
 import type { JsonObject } from "../../base/json.ts";
 import { uuidOf } from "../../base/ids.ts";
 import type { Host } from "../../host/host.ts";
+import {
+  CheckpointExport,
+  CheckpointListing,
+  DiskFacts,
+  Disks,
+  Export,
+  Folders,
+  Listing,
+  type MachineDisks,
+  Removal,
+  Screen,
+  Settings,
+} from "./answers.ts";
 import type { Arguments } from "./frames.ts";
 import { CheckpointFacts, MachineAnswer, type MachineFacts, readAnswer } from "./map.ts";
-import { DiskFacts } from "./images.ts";
-import type { Birth } from "./making.ts";
 import type { OperationName } from "./operations.ts";
+import type { Birth, MachineParts } from "./parts.ts";
 import type { SidecarFacts } from "./probe.ts";
-import { SettingsFacts } from "./settings.ts";
 import { Sidecar, type SidecarScope } from "./sidecar.ts";
-
-const Listing = z.object({
-  machines: z.array(z.record(z.string(), z.unknown())),
-  warnings: z.array(z.string()),
-});
-const Disks = z.object({
-  /** `own` ones lie in the VM's own folder and go with it. */
-  disks: z.array(z.object({ path: z.string(), size_bytes: z.nullable(z.string()), own: z.boolean() })),
-  /** Other VMs whose disks lie in that folder or hang on one that does. */
-  dependants: z.array(z.object({ vm: z.string(), name: z.string(), path: z.string() })),
-  /** Disks of other VMs of which that cannot be told. */
-  unread: z.array(z.string()),
-  machine: MachineAnswer.shape.machine,
-});
-export type MachineDisks = z.infer<typeof Disks>;
-const Screen = z.object({
-  width: z.int().check(z.minimum(1), z.maximum(16_384)),
-  height: z.int().check(z.minimum(1), z.maximum(16_384)),
-  image: z.base64(),
-});
-const Removal = z.object({
-  name: z.string(),
-  files: z.array(z.string()),
-  kept: z.array(z.string()),
-  warnings: z.array(z.string()),
-});
-const Folders = z.object({
-  folders: z.array(
-    z.object({ name: z.string(), path: z.string(), size_bytes: z.string(), created: z.nullable(z.string()) }),
-  ),
-});
-const Settings = z.object({ settings: SettingsFacts, machine: MachineAnswer.shape.machine });
-const Export = z.object({ files: z.array(z.string()), machine: MachineAnswer.shape.machine });
-/** The size is the checkpoint's own. */
-const CheckpointExport = z.object({
-  files: z.array(z.string()),
-  checkpoint: CheckpointFacts,
-  memory_startup: z.string(),
-  cpus: z.int(),
-});
-const CheckpointListing = z.object({
-  checkpoints: z.array(CheckpointFacts),
-  machine: MachineAnswer.shape.machine,
-});
-
-/** What a VM is made of, as the operation takes it. */
-export interface MachineParts extends Birth {
-  name: string;
-  generation: 1 | 2;
-  secure_boot: boolean | null;
-  memory_bytes: number;
-  cpus: number;
-  disk_bytes: number | null;
-  disk: string | null;
-  parent_disk: string | null;
-  iso: string | null;
-  switch: string | null;
-  network: boolean;
-  tpm: boolean;
-}
 
 /** Hyper-V on this host through one sidecar. */
 export class HyperV {

@@ -29,13 +29,6 @@ const ImageRecord = z.looseObject({
 });
 type ImageRecord = z.infer<typeof ImageRecord>;
 
-/** What `Get-ImageDisk` says of a disk. */
-export const DiskFacts = z.object({
-  format: z.string(),
-  type: z.string(),
-  parent: z.nullable(z.string()),
-});
-
 /** The images of this state folder. */
 export function openImages(hyperv: HyperV, state: StateFolder): ImageAbilities {
   return {

@@ -6,10 +6,11 @@ import type { Firmware } from "../../contract/vm.ts";
 import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { VmSpec } from "../driver.ts";
-import type { HyperV, MachineParts } from "./client.ts";
+import type { HyperV } from "./client.ts";
 import { diskOf, getImage } from "./images.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
 import type { MachineFacts } from "./map.ts";
+import type { Birth, MachineParts } from "./parts.ts";
 import { type Tag, writeTag } from "./tag.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
@@ -45,14 +46,6 @@ export async function makeVm(
 /** A name for a VM's folder, and for the VM itself while it is made. */
 export function newKey(): string {
   return `hvlab-${crypto.randomUUID()}`;
-}
-
-/** What a new VM bears while it is made and when it is done. */
-export interface Birth {
-  /** Its name meanwhile, and its folder's name for good. */
-  passing: string;
-  notes: string;
-  final_notes: string;
 }
 
 /** Makes a VM with one operation and answers its id. What a failure has made by then is taken back before the answer. */

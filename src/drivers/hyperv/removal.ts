@@ -5,7 +5,8 @@ import type { Removed } from "../../contract/vm.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { RemovalOptions } from "../driver.ts";
 import { forgetVm } from "./adoption.ts";
-import type { HyperV, MachineDisks } from "./client.ts";
+import type { MachineDisks } from "./answers.ts";
+import type { HyperV } from "./client.ts";
 import { readTag } from "./tag.ts";
 
 /**

@@ -1,28 +1,12 @@
 /** Settings of a VM beside its size: memory that grows, boot order, Secure Boot, TPM, nested virtualisation, notes. */
 
-import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
-import { BootDevice, type SecureBoot, type VmSettings } from "../../contract/vm_settings.ts";
+import type { SecureBoot, VmSettings } from "../../contract/vm_settings.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { SettingsAbilities } from "../vm_extras.ts";
+import type { SettingsFacts } from "./answers.ts";
 import type { HyperV } from "./client.ts";
 import { looksLikeMark, readText, writeText } from "./tag.ts";
-
-/** As `Get-MachineSettings` gives them. Bytes come as text; what a generation does not have is `null`. */
-export const SettingsFacts = z.object({
-  dynamic_memory: z.boolean(),
-  memory_min: z.string(),
-  memory_max: z.string(),
-  boot: z.array(BootDevice),
-  nested: z.boolean(),
-  start_action: z.string(),
-  start_delay: z.int(),
-  stop_action: z.string(),
-  secure_boot: z.nullable(z.boolean()),
-  template: z.nullable(z.string()),
-  tpm: z.nullable(z.boolean()),
-});
-export type SettingsFacts = z.infer<typeof SettingsFacts>;
 
 const BYTES_PER_MIB = 1024 * 1024;
 const START_ACTIONS = { nothing: "Nothing", if_it_ran: "StartIfRunning", start: "Start" } as const;

@@ -1,7 +1,7 @@
 /**
  * Files that the guest agent holds open for us. They are closed on every way out that still reaches the agent. It knows
  * no owner of a handle: what a call leaves open that is killed, a program's streams are closed by the next one
- * (`agent_traces.ts`), and the one file of a copy stays open until the agent restarts.
+ * (`traces.ts`), and the one file of a copy stays open until the agent restarts.
  */
 
 import type { Clock } from "../../../base/clock.ts";

@@ -4,9 +4,9 @@
 #   sh tools/setup.sh [suites]
 #
 # Root is used for Debian packages and for a global npm package, for nothing else. What is there already stays as it is.
-# With `suites` the test suites of others (tools/suites), the Windows Deno under Wine (dist/wine) and the image `debian`
-# (dist/debian) are made too. Results: dist/tiny (the image) and, where npm's global folder is not ours, dist/deno (Deno).
-# The log of the installers is dist/setup.log.
+# With `suites` the test suites of others (tools/suites), the Windows Deno under Wine (dist/wine), the Windows debugger engine
+# beside it (dist/engine) and the image `debian` (dist/debian) are made too. Results: dist/tiny (the image) and, where npm's
+# global folder is not ours, dist/deno (Deno). The log of the installers is dist/setup.log.
 set -eu
 
 root=$(CDPATH= cd -- "$(dirname -- "$0")/.." && pwd -P)
@@ -68,18 +68,22 @@ update_package_lists() {
     as_root apt-get -qq update || fail "apt-get update failed"
 }
 
+# Installs Debian packages.
+apt_install() {
+    say "as root: apt-get install $*"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "$@"
+}
+
 install_packages() {
     packages=$(missing_packages)
     [ -n "$packages" ] || return 0
     command -v apt-get >/dev/null 2>&1 || fail "these Debian packages are missing: $packages" \
         "install the same programs with this system's own package manager"
-    say "as root: apt-get install $packages"
     # shellcheck disable=SC2086 # a list of names
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $packages && return 0
+    apt_install $packages && return 0
     update_package_lists
     # shellcheck disable=SC2086
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $packages ||
-        fail "apt-get install $packages failed"
+    apt_install $packages || fail "apt-get install $packages failed"
 }
 
 # Succeeds when program $1 is Deno in the pinned version.
@@ -136,13 +140,29 @@ install_wine() {
         return
     fi
     if [ ! -x /usr/lib/wine/wine64 ] || ! command -v x86_64-w64-mingw32-gcc >/dev/null 2>&1; then
-        say "as root: apt-get install wine64 wine gcc-mingw-w64-x86-64-win32"
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install \
-            wine64 wine gcc-mingw-w64-x86-64-win32 || say "Wine could not be installed"
+        apt_install wine64 wine gcc-mingw-w64-x86-64-win32 || say "Wine could not be installed"
     fi
     say "setting up the Windows Deno under Wine in dist/wine (half a minute the first time)"
     quietly sh "$root/tools/wine/build.sh" "$root/dist/wine" ||
         say "it cannot be set up; the tests on the Windows Deno are skipped (dist/setup.log says why)"
+}
+
+# Sets up the Windows debugger engine in dist/engine, in the Wine of dist/wine, by the recipe beside the samples that tests share.
+install_engine() {
+    recipe=${HVLAB_SHARED:-$root/../shared}/recipes/dbgeng/setup.sh
+    without="the tests that ask the debugger engine are skipped"
+    if [ ! -f "$recipe" ]; then
+        say "no recipe for it among the shared samples: $without"
+    elif [ ! -f "$root/dist/wine/inputs" ] || ! command -v dotnet >/dev/null 2>&1; then
+        say "no Wine, or no .NET SDK that fetches it: $without"
+    else
+        command -v x86_64-w64-mingw32-g++ >/dev/null 2>&1 || apt_install g++-mingw-w64-x86-64-win32 ||
+            say "its compiler could not be installed"
+        say "setting up the debugger engine in dist/engine (a few seconds the first time)"
+        mkdir -p "$root/dist/engine"
+        ln -sfn ../wine/prefix "$root/dist/engine/prefix"
+        quietly bash "$recipe" "$root/dist/engine" || say "it cannot be set up; $without (dist/setup.log says why)"
+    fi
 }
 
 # A module that crashes the kernel of `tiny`, for the tests of Linux crashes; needs that kernel's headers.
@@ -180,6 +200,7 @@ fetch_modules
 if [ "${1:-}" = suites ]; then
     install_suites
     install_wine
+    install_engine
 fi
 say "building the image 'tiny' in dist/tiny (about half a minute the first time)"
 build_tiny

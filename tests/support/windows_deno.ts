@@ -2,6 +2,7 @@
 
 import { readPermissionFlags } from "../../tools/permissions.ts";
 import { ROOT } from "../../tools/programs.ts";
+import { type Printed, runToItsEnd } from "./lasting_programs.ts";
 
 const FOLDER = `${ROOT}/dist/wine`;
 const WINE = "/usr/lib/wine/wine64";
@@ -17,12 +18,6 @@ export interface WindowsOptions {
   cwd?: string;
 }
 
-export interface WindowsOutcome {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 /** The path of a Linux file as Windows programs name it. */
 export function windowsPath(path: string): string {
   return `Z:${path.replaceAll("/", "\\")}`;
@@ -32,26 +27,18 @@ export function windowsPath(path: string): string {
 export async function runWindowsDeno(
   args: readonly string[],
   { env = {}, cwd = ROOT }: WindowsOptions = {},
-): Promise<WindowsOutcome> {
-  await using child = new Deno.Command(WINE, {
-    args: [`${FOLDER}/bin/deno.exe`, ...args],
+): Promise<Printed> {
+  return await runToItsEnd(WINE, [`${FOLDER}/bin/deno.exe`, ...args], {
     cwd,
-    clearEnv: true,
     env: { ...wineEnvironment(), ...env },
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const { code, stdout, stderr } = await child.output();
-  const decoder = new TextDecoder();
-  return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+  });
 }
 
 /** Runs the bundle with the permissions of the release. */
 export async function runWindowsHvlab(
   args: readonly string[],
   options: WindowsOptions = {},
-): Promise<WindowsOutcome> {
+): Promise<Printed> {
   const program = windowsPath(`${ROOT}/dist/bundle/main.js`);
   return await runWindowsDeno(
     ["run", ...readPermissionFlags(), "--no-config", "--no-lock", program, ...args],

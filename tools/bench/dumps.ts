@@ -1,5 +1,6 @@
 /** Crash dumps: own work as processor time in fresh processes, and whole processes beside the real debugger engine where it is set up. */
 
+import { ENGINE } from "../../tests/support/debugger_engine.ts";
 import { kernelHeader64 } from "../../tests/support/dump_writer.ts";
 import { dumpMachine } from "../../tests/support/machine_dump.ts";
 import { writeMachine } from "../../tests/support/machine_writer.ts";
@@ -13,8 +14,6 @@ const WORK = decodeURIComponent(new URL("./dump_work.ts", import.meta.url).pathn
 const SAMPLES = ["triage_x64.dmp", "triage_arm64.dmp"].map((name) =>
   `dumps/kernel/no-licence-stated/${name}`
 );
-/** As the tests take it: a program that gets a dump and debugger commands. */
-const ENGINE = Deno.env.get("HVLAB_ENGINE")?.split(" ").filter((word) => word !== "") ?? [];
 
 /** Measures; the files live in a temporary folder, the huge ones are sparse. */
 export async function measureDumps(): Promise<Row[]> {

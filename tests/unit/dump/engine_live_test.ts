@@ -5,7 +5,7 @@ import { MemorySource } from "../../../src/dump/bytes.ts";
 import { openDump } from "../../../src/dump/open.ts";
 import type { KernelSession } from "../../../src/dump/session.ts";
 import { namedRegisters, readTrapFrame, type RegisterContext } from "../../../src/dump/windows/context.ts";
-import { askEngine, hasEngine } from "../../support/debugger_engine.ts";
+import { askEngine, engineTest } from "../../support/debugger_engine.ts";
 import { hexBytes, printedMemory, printedModules, printedRegisters } from "../../support/expected_values.ts";
 import { dumpMachine, PAGE_CONTAINERS, smallDump } from "../../support/machine_dump.ts";
 import type { MachineMemory } from "../../support/machine_memory.ts";
@@ -56,52 +56,44 @@ async function compare(bytes: Uint8Array, what: string): Promise<void> {
   }
 }
 
-Deno.test({
-  name: "the engine reads the written machine as we do, from every container",
-  ignore: !hasEngine,
-  async fn() {
-    const machine = writeMachine("x64");
-    for (const container of PAGE_CONTAINERS) await compare(dumpMachine(machine, container), container);
-    for (const paging of ["arm64", "x86-pae", "x86"] as const) {
-      const other = writeMachine(paging);
-      for (const container of ["full", "summary"] as const) {
-        await compare(dumpMachine(other, container), `${paging} ${container}`);
-      }
+engineTest("the engine reads the written machine as we do, from every container", async () => {
+  const machine = writeMachine("x64");
+  for (const container of PAGE_CONTAINERS) await compare(dumpMachine(machine, container), container);
+  for (const paging of ["arm64", "x86-pae", "x86"] as const) {
+    const other = writeMachine(paging);
+    for (const container of ["full", "summary"] as const) {
+      await compare(dumpMachine(other, container), `${paging} ${container}`);
     }
-    for (const paging of ["x64", "arm64"] as const) {
-      await compare(smallDump(writeMachine(paging)).bytes, `${paging} small dump`);
-    }
-  },
+  }
+  for (const paging of ["x64", "arm64"] as const) {
+    await compare(smallDump(writeMachine(paging)).bytes, `${paging} small dump`);
+  }
 });
 
 for (const paging of ["x64", "arm64", "x86-pae", "x86"] as const) {
-  Deno.test({
-    name: `the engine follows every page table entry of ${paging} as we do`,
-    ignore: !hasEngine,
-    async fn() {
-      const machine: MachineMemory = writeMachine(paging);
-      const entries = writeEntries(machine);
-      const frame = PLACES[machine.bits].stack + (machine.bits === 64 ? 0x2100n : 0x100n);
-      machine.put(frame, writeTrapFrame(machine.bits));
-      const bytes = dumpMachine(machine, machine.runs().length > 42 ? "fdmp" : "full");
-      const session = open(bytes);
-      const look = (address: bigint) => `db ${address.toString(16)} L10`;
-      const trap = `.trap ${frame.toString(16)}`;
-      const output = await askEngine(bytes, ...entries.map(({ address }) => look(address)), trap);
-      for (const { address, what, ours } of entries) {
-        const [line] = printedMemory(output.get(look(address)) ?? "");
-        const found = hexBytes(session.memory.read(address, 16));
-        const expected = line === undefined || line.bytes.length < 32 ? null : line.bytes;
-        if (ours === "more") {
-          assert.deepEqual([found !== null, expected], [true, null], `${what}: we read more`);
-        } else assert.equal(found, expected, what);
-      }
-      const registers = readTrapFrame(session.memory, session.machine, frame);
-      assert(registers !== null);
-      const printed = printedRegisters(output.get(trap) ?? "");
-      for (const [name, value] of registersOf(registers)) {
-        if (name !== "efl") assert.equal(printed.get(name), value, `trap frame: ${name}`);
-      }
-    },
+  engineTest(`the engine follows every page table entry of ${paging} as we do`, async () => {
+    const machine: MachineMemory = writeMachine(paging);
+    const entries = writeEntries(machine);
+    const frame = PLACES[machine.bits].stack + (machine.bits === 64 ? 0x2100n : 0x100n);
+    machine.put(frame, writeTrapFrame(machine.bits));
+    const bytes = dumpMachine(machine, machine.runs().length > 42 ? "fdmp" : "full");
+    const session = open(bytes);
+    const look = (address: bigint) => `db ${address.toString(16)} L10`;
+    const trap = `.trap ${frame.toString(16)}`;
+    const output = await askEngine(bytes, ...entries.map(({ address }) => look(address)), trap);
+    for (const { address, what, ours } of entries) {
+      const [line] = printedMemory(output.get(look(address)) ?? "");
+      const found = hexBytes(session.memory.read(address, 16));
+      const expected = line === undefined || line.bytes.length < 32 ? null : line.bytes;
+      if (ours === "more") {
+        assert.deepEqual([found !== null, expected], [true, null], `${what}: we read more`);
+      } else assert.equal(found, expected, what);
+    }
+    const registers = readTrapFrame(session.memory, session.machine, frame);
+    assert(registers !== null);
+    const printed = printedRegisters(output.get(trap) ?? "");
+    for (const [name, value] of registersOf(registers)) {
+      if (name !== "efl") assert.equal(printed.get(name), value, `trap frame: ${name}`);
+    }
   });
 }

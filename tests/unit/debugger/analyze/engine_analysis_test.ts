@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { analyzeDumpFile } from "../../../../src/debugger/analyze/analyze_file.ts";
 import type { DumpAnalysis } from "../../../../src/contract/dump_analyze.ts";
 import { openDenoHost } from "../../../../src/host/deno_host.ts";
-import { hasEngine, writeEngineAsCdb } from "../../../support/debugger_engine.ts";
+import { engineTest, writeEngineAsCdb } from "../../../support/debugger_engine.ts";
 import { dumpMachine, smallDump } from "../../../support/machine_dump.ts";
 import { writeMachine } from "../../../support/machine_writer.ts";
-import { hasSample, samplePath } from "../../../support/shared_samples.ts";
+import { samplePath } from "../../../support/shared_samples.ts";
 import { withTemporaryFolder } from "../../../support/temporary_folder.ts";
 
 async function analyze(
@@ -30,31 +30,25 @@ async function analyze(
   });
 }
 
-Deno.test({
-  name: "the engine as cdb agrees with us on machines that the test has just written",
-  ignore: !hasEngine,
-  async fn() {
-    await withTemporaryFolder(async (folder) => {
-      const path = `${folder}/written "é".dmp`;
-      const machines = [dumpMachine(writeMachine("x64"), "full"), smallDump(writeMachine("arm64")).bytes];
-      for (const bytes of [...machines, dumpMachine(writeMachine("x86-pae"), "full")]) {
-        await Deno.writeFile(path, bytes);
-        const answer = await analyze(folder, path);
-        assert.deepEqual([answer.complete, answer.exit_code], [true, 0], answer.partial_text);
-        assert.deepEqual(answer.disagreements, []);
-        assert.equal(answer.second?.module_count, answer.native?.module_count);
-        assert.match(answer.debugger.version ?? "", /^10\.0\./);
-      }
-    });
-  },
+engineTest("the engine as cdb agrees with us on machines that the test has just written", async () => {
+  await withTemporaryFolder(async (folder) => {
+    const path = `${folder}/written "é".dmp`;
+    const machines = [dumpMachine(writeMachine("x64"), "full"), smallDump(writeMachine("arm64")).bytes];
+    for (const bytes of [...machines, dumpMachine(writeMachine("x86-pae"), "full")]) {
+      await Deno.writeFile(path, bytes);
+      const answer = await analyze(folder, path);
+      assert.deepEqual([answer.complete, answer.exit_code], [true, 0], answer.partial_text);
+      assert.deepEqual(answer.disagreements, []);
+      assert.equal(answer.second?.module_count, answer.native?.module_count);
+      assert.match(answer.debugger.version ?? "", /^10\.0\./);
+    }
+  });
 });
 
 const SYNTHETIC = "dumps/synthetic/full64.dmp";
-Deno.test({
-  name:
-    "the engine as cdb names the same frames from the same symbols, and runs the commands that are asked for",
-  ignore: !hasEngine || !hasSample(SYNTHETIC),
-  async fn() {
+engineTest(
+  "the engine as cdb names the same frames from the same symbols, and runs the commands that are asked for",
+  async () => {
     await withTemporaryFolder(async (folder) => {
       const symbols = samplePath("dumps/made/symbols");
       const answer = await analyze(folder, samplePath(SYNTHETIC), { symbols });
@@ -70,23 +64,19 @@ Deno.test({
       assert.equal(shell.complete, true);
     });
   },
-});
+  [SYNTHETIC],
+);
 
-const HOSTILE = "dumps/hostile/full_trunc.dmp";
-Deno.test({
-  name: "a dump that the engine refuses still has our own reading",
-  ignore: !hasEngine || !hasSample(HOSTILE),
-  async fn() {
-    await withTemporaryFolder(async (folder) => {
-      const path = `${folder}/short.dmp`;
-      // The engine wants to know a processor count; we read the rest all the same.
-      const bytes = dumpMachine(writeMachine("x64"), "full");
-      bytes.fill(0, 0x34, 0x38);
-      await Deno.writeFile(path, bytes);
-      const answer = await analyze(folder, path);
-      assert.deepEqual([answer.complete, answer.stopped], [false, "exit"]);
-      assert.deepEqual(answer.warnings.map(({ reason }) => reason), ["debugger_refused"]);
-      assert.notEqual(answer.native?.bugcheck, null);
-    });
-  },
+engineTest("a dump that the engine refuses still has our own reading", async () => {
+  await withTemporaryFolder(async (folder) => {
+    const path = `${folder}/short.dmp`;
+    // The engine wants to know a processor count; we read the rest all the same.
+    const bytes = dumpMachine(writeMachine("x64"), "full");
+    bytes.fill(0, 0x34, 0x38);
+    await Deno.writeFile(path, bytes);
+    const answer = await analyze(folder, path);
+    assert.deepEqual([answer.complete, answer.stopped], [false, "exit"]);
+    assert.deepEqual(answer.warnings.map(({ reason }) => reason), ["debugger_refused"]);
+    assert.notEqual(answer.native?.bugcheck, null);
+  });
 });

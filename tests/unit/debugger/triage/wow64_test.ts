@@ -5,7 +5,7 @@ import type { DumpTriage } from "../../../../src/contract/dump_triage.ts";
 import { renderTriage } from "../../../../src/debugger/triage/render.ts";
 import { triageDumpFile } from "../../../../src/debugger/triage/triage_file.ts";
 import { openDenoHost } from "../../../../src/host/deno_host.ts";
-import { askEngine, hasEngine } from "../../../support/debugger_engine.ts";
+import { askEngine, engineTest } from "../../../support/debugger_engine.ts";
 import { withTemporaryFolder } from "../../../support/temporary_folder.ts";
 import { writeWow64 } from "../../../support/wow64_writer.ts";
 
@@ -65,11 +65,7 @@ Deno.test("a process without the layer has no such stack", async () => {
 });
 
 // It follows the slot only with an extension that is not everywhere, and guesses where frame pointers lead.
-Deno.test({
-  name: "the engine shows the same registers in 32-bit code",
-  ignore: !hasEngine,
-  async fn() {
-    const printed = await askEngine(writeWow64(["inside"]), ".effmach x86", "r");
-    assert.match(printed.get("r") ?? "", /esi=00000051 edi=000000d1\neip=77101234 esp=00200010 ebp=00200020/);
-  },
+engineTest("the engine shows the same registers in 32-bit code", async () => {
+  const printed = await askEngine(writeWow64(["inside"]), ".effmach x86", "r");
+  assert.match(printed.get("r") ?? "", /esi=00000051 edi=000000d1\neip=77101234 esp=00200010 ebp=00200020/);
 });

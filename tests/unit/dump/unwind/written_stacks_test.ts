@@ -5,7 +5,7 @@ import { SymbolFiles } from "../../../../src/debugger/symbols/symbol_files.ts";
 import { findStack } from "../../../../src/debugger/triage/stack.ts";
 import { MemorySource } from "../../../../src/dump/bytes.ts";
 import { openDump } from "../../../../src/dump/open.ts";
-import { askEngine, hasEngine } from "../../../support/debugger_engine.ts";
+import { askEngine, engineTest } from "../../../support/debugger_engine.ts";
 import {
   ARM64_ENTRIES,
   ARM64_SHAPES,
@@ -85,31 +85,27 @@ function isEntry(shape: Arm64Shape): boolean {
   return ARM64_ENTRIES.some((entry) => entry === shape);
 }
 
-Deno.test({
-  name: "the engine walks the written stacks to the same frames",
-  ignore: !hasEngine,
-  async fn() {
-    const written = [1, 2, 3].map((seed) => writeStack(randomFrom(seed * 7919)));
-    // It does not know which bits of a signed address are the signature.
-    const shapes = ARM64_SHAPES.filter((shape) => shape !== "signed");
-    for (const order of [["chain", ...shapes], ["chain", ...shapes.toReversed()], ...ENTERED] as const) {
-      written.push({ ...writeArm64Stack(order, randomFrom(9)), kinds: [...order] });
-    }
-    for (const { dump, frames, kinds } of written) {
-      const printed = (await askEngine(dump, "k 100")).get("k 100") ?? "";
-      const rows = printed.split("\n").flatMap((line) => {
-        const [, sp, back] = /^([0-9a-f]{8}`[0-9a-f]{8}) ([0-9a-f]{8}`[0-9a-f]{8}) /.exec(line) ?? [];
-        return sp === undefined || back === undefined
-          ? []
-          : [[BigInt(`0x${sp.replace("`", "")}`), BigInt(`0x${back.replace("`", "")}`)] as const];
-      });
-      assert.deepEqual(
-        rows.map(([sp, back]) => `${sp.toString(16)} ${back.toString(16)}`),
-        frames.map(({ stackPointer }, index) =>
-          `${stackPointer.toString(16)} ${(frames[index + 1]?.address ?? 0n).toString(16)}`
-        ),
-        `${kinds.join(", ")}\n${printed}`,
-      );
-    }
-  },
+engineTest("the engine walks the written stacks to the same frames", async () => {
+  const written = [1, 2, 3].map((seed) => writeStack(randomFrom(seed * 7919)));
+  // It does not know which bits of a signed address are the signature.
+  const shapes = ARM64_SHAPES.filter((shape) => shape !== "signed");
+  for (const order of [["chain", ...shapes], ["chain", ...shapes.toReversed()], ...ENTERED] as const) {
+    written.push({ ...writeArm64Stack(order, randomFrom(9)), kinds: [...order] });
+  }
+  for (const { dump, frames, kinds } of written) {
+    const printed = (await askEngine(dump, "k 100")).get("k 100") ?? "";
+    const rows = printed.split("\n").flatMap((line) => {
+      const [, sp, back] = /^([0-9a-f]{8}`[0-9a-f]{8}) ([0-9a-f]{8}`[0-9a-f]{8}) /.exec(line) ?? [];
+      return sp === undefined || back === undefined
+        ? []
+        : [[BigInt(`0x${sp.replace("`", "")}`), BigInt(`0x${back.replace("`", "")}`)] as const];
+    });
+    assert.deepEqual(
+      rows.map(([sp, back]) => `${sp.toString(16)} ${back.toString(16)}`),
+      frames.map(({ stackPointer }, index) =>
+        `${stackPointer.toString(16)} ${(frames[index + 1]?.address ?? 0n).toString(16)}`
+      ),
+      `${kinds.join(", ")}\n${printed}`,
+    );
+  }
 });

@@ -1,5 +1,6 @@
-/** Holds the module graph against the import rules in `layers.json`. */
+/** Holds the module graph against the import rules in `layers.json`, and finds circles in it. */
 
+import { findCircles } from "./circles.ts";
 import { ROOT, runOrThrow } from "./programs.ts";
 import layers from "./layers.json" with { type: "json" };
 
@@ -103,7 +104,7 @@ export async function readGraph(
   return { files, edges };
 }
 
-/** All that is wrong with the product's graph: forbidden imports, and files of `src` that nothing leads to. */
+/** All that is wrong with the product's graph: forbidden imports, circles, and files of `src` that nothing leads to. */
 export async function checkLayers(): Promise<string[]> {
   const { files, edges } = await readGraph("main.ts");
   const reached = new Set(files);
@@ -111,7 +112,8 @@ export async function checkLayers(): Promise<string[]> {
   for await (const file of sourceFiles("src")) {
     if (!reached.has(file)) unreached.push(`${file}: nothing leads to it from main.ts`);
   }
-  return [...findForbidden(edges), ...unreached.sort()];
+  const circles = findCircles(edges).map((files) => `a circle of imports: ${files.join(" -> ")}`);
+  return [...findForbidden(edges), ...circles, ...unreached.sort()];
 }
 
 async function* sourceFiles(folder: string): AsyncGenerator<string> {

@@ -1,6 +1,7 @@
 /** The layer check: it finds what the rules forbid, in data and in a real module graph. */
 
 import assert from "node:assert/strict";
+import { findCircles } from "../../tools/circles.ts";
 import { findForbidden, readGraph } from "../../tools/layers.ts";
 
 const forbidden: [from: string, to: string, reason: RegExp][] = [
@@ -45,6 +46,19 @@ Deno.test("a forbidden import is found, with the reason", () => {
 
 Deno.test("an import that the layout allows is no finding", () => {
   assert.deepEqual(findForbidden(allowed.map(([from, to]) => ({ from, to }))), []);
+});
+
+Deno.test("a circle of imports is found once, whatever hangs on it", () => {
+  const edges = (words: string) => words.split(" ").map(([from = "", to = ""]) => ({ from, to }));
+  assert.deepEqual(findCircles(edges("ab ac bd cd de")), []);
+  assert.deepEqual(findCircles(edges("xa ab bc ca cd da cy")), [["a", "b", "c", "a"], [
+    "a",
+    "b",
+    "c",
+    "d",
+    "a",
+  ]]);
+  assert.deepEqual(findCircles(edges("aa bc cb")), [["a", "a"], ["b", "c", "b"]]);
 });
 
 Deno.test("static, dynamic and type imports all count", async () => {

@@ -2,7 +2,7 @@
 
 import { HvError } from "../../base/errors.ts";
 import type { Image } from "../../contract/image.ts";
-import { DISK_NODE, VARIABLES_NODE } from "./launch/argv.ts";
+import { DISK_NODE, VARIABLES_NODE } from "./launch/block_words.ts";
 import { QEMU_IMG, type QemuContext } from "./context.ts";
 import { findQemuImg } from "./launch/program.ts";
 

@@ -10,7 +10,7 @@ import { waitForAll } from "../../base/wait_for_all.ts";
 import type { Share } from "../../contract/share.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
 import { surroundChannel } from "../../guest/surround.ts";
-import type { SharePlan } from "./launch/argv.ts";
+import type { SharePlan } from "./launch/machine_plan.ts";
 import { QEMU, type QemuContext } from "./context.ts";
 import type { Helper } from "./launch/helpers.ts";
 import type { VmRecord } from "./records.ts";

@@ -3,7 +3,7 @@
 import { HvError } from "../../../base/errors.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { DISC_NODE, discNode, DRIVE } from "../launch/argv.ts";
+import { DISC_NODE, discNode, DRIVE } from "../launch/block_words.ts";
 import { objectsIn } from "../checkpoints/answers.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";

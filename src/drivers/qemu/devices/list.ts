@@ -2,7 +2,7 @@
 
 import type { Device } from "../../../contract/device.ts";
 import { isPlainObject, parseJson } from "../../../base/json.ts";
-import { DISK_NODE, DRIVE } from "../launch/argv.ts";
+import { DISK_NODE, DRIVE } from "../launch/block_words.ts";
 import { hasDrive } from "../launch/boot_files.ts";
 import { objectsIn, textIn } from "../checkpoints/answers.ts";
 import { disksOf } from "../checkpoints/files.ts";

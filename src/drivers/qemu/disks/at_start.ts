@@ -3,7 +3,7 @@
 import { HvError } from "../../../base/errors.ts";
 import type { Image } from "../../../contract/image.ts";
 import type { VmSpec } from "../../driver.ts";
-import type { AttachedDrive } from "../launch/argv.ts";
+import type { AttachedDrive } from "../launch/machine_plan.ts";
 import type { QemuContext } from "../context.ts";
 import type { BaseDisk } from "../overlay.ts";
 import type { VmRecord } from "../records.ts";

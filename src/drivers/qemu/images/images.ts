@@ -6,7 +6,7 @@ import { parseJson } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import { type Image, ImageFile } from "../../../contract/image.ts";
 import { ImageName } from "../../../contract/names.ts";
-import type { Boot } from "../launch/argv.ts";
+import type { Boot } from "../launch/machine_plan.ts";
 import type { QemuContext } from "../context.ts";
 
 /** The record's name in an image's folder. */

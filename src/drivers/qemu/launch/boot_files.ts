@@ -2,7 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import { joinPath } from "../../../base/paths.ts";
-import type { Boot, Drive, MachinePlan } from "./argv.ts";
+import type { Boot, Drive, MachinePlan } from "./machine_plan.ts";
 import { SEED_FILE } from "../cloud_init/seed.ts";
 import type { QemuContext } from "../context.ts";
 import { panicWords } from "../crashes/panic_words.ts";

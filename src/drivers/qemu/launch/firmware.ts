@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { joinPath } from "../../../base/paths.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { Firmware } from "../../../contract/vm.ts";
-import type { UefiFiles } from "./argv.ts";
+import type { UefiFiles } from "./machine_plan.ts";
 import { runQemuImg } from "../checkpoints/files.ts";
 import type { QemuContext } from "../context.ts";
 import { VARIABLES_FILE } from "../overlay.ts";

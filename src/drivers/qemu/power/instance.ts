@@ -13,7 +13,7 @@ import {
   probeAcceleration,
 } from "../launch/acceleration.ts";
 import { hardwareOf } from "../launch/accelerators.ts";
-import type { Boot, MachinePlan } from "../launch/argv.ts";
+import type { Boot, MachinePlan } from "../launch/machine_plan.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import { bootOf, partsOf } from "../launch/boot_files.ts";
 import { setGuestClock } from "../checkpoints/clock.ts";

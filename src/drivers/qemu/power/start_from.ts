@@ -1,6 +1,6 @@
 /** Starts that go on from where a machine was, instead of booting it. */
 
-import type { MachinePlan } from "../launch/argv.ts";
+import type { MachinePlan } from "../launch/machine_plan.ts";
 import type { QmpSession } from "../monitor/qmp.ts";
 import type { RuntimeFolder } from "../runtime_folder.ts";
 

@@ -5,7 +5,7 @@ import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { linkFor } from "../agent/channel.ts";
 import type { AgentAddress, AgentLink } from "../agent/link.ts";
-import type { Boot } from "../launch/argv.ts";
+import type { Boot } from "../launch/machine_plan.ts";
 import type { QemuContext } from "../context.ts";
 import type { Making } from "../creation.ts";
 import { imageOf, kernelBoot } from "../images/images.ts";

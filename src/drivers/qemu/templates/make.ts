@@ -9,7 +9,7 @@ import type { Image } from "../../../contract/image.ts";
 import { startSha256 } from "../../../host/digest.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { linkFor, openAgentChannel } from "../agent/channel.ts";
-import type { MachinePlan } from "../launch/argv.ts";
+import type { MachinePlan } from "../launch/machine_plan.ts";
 import type { QemuContext } from "../context.ts";
 import { kernelBoot } from "../images/images.ts";
 import { launch, type Launched } from "../launch/launch.ts";

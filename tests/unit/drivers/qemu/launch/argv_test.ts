@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  escapeOption,
-  machineArguments,
-  type MachinePlan,
-} from "../../../../../src/drivers/qemu/launch/argv.ts";
+import { machineArguments } from "../../../../../src/drivers/qemu/launch/argv.ts";
+import type { MachinePlan } from "../../../../../src/drivers/qemu/launch/machine_plan.ts";
+import { escapeOption } from "../../../../../src/drivers/qemu/launch/words.ts";
 import { readIdentity } from "../../../../../src/drivers/qemu/identity.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
 

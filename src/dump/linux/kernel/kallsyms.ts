@@ -24,6 +24,8 @@ const ANCHOR = "_stext";
 export class Kallsyms implements KernelSymbols {
   readonly foundBy: KallsymsTables["foundBy"];
   readonly encoding: AddressEncoding;
+  /** The highest of its tables: of the kernel's read-only data, what follows is behind it. */
+  readonly lastTable: bigint;
   readonly #names: SymbolNames;
   readonly #addresses: Float64Array;
   readonly #located = new Map<number, KernelSymbol | null>();
@@ -36,6 +38,8 @@ export class Kallsyms implements KernelSymbols {
   ) {
     this.foundBy = tables.foundBy;
     this.encoding = encoding;
+    const { names: packed, tokenIndex, offsets } = tables;
+    this.lastTable = [packed, tokenIndex].reduce((last, table) => table > last ? table : last, offsets);
     this.#names = names;
     this.#addresses = addresses;
   }

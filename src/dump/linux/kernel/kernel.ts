@@ -15,12 +15,18 @@ import { type KernelMemory, openKernelMemory } from "./kernel_memory.ts";
 import type { KernelLog } from "./log_record.ts";
 import { lostPart } from "./lost_part.ts";
 import { type KernelModule, readModules } from "./modules.ts";
+import { type NamelessData, searchData, searchTypes } from "./nameless_data.ts";
 import { type Taint, taintOfMask } from "./taint.ts";
 import type { KernelSymbols } from "./symbol_table.ts";
 import { type KernelTask, TaskReader } from "./tasks.ts";
 import { findVmcoreinfo, type Vmcoreinfo } from "./vmcoreinfo.ts";
 
 const MOST_PROCESSORS = 8192;
+/** The data of an image, and how far it goes on behind the last variable that VMCOREINFO names. */
+const LARGEST_DATA = 64n * 1024n * 1024n;
+const BEHIND_LAST_SYMBOL = 1024n * 1024n;
+/** The stack of a task has a page at least, and not less than this. */
+const SMALLEST_STACK = 16_384;
 
 /** One processor of the machine. */
 export interface LinuxProcessor extends CoreProcessor {
@@ -65,24 +71,46 @@ export class LinuxKernel {
 
   /** Types; without them neither modules nor tasks are there, and a stack is walked through the kernel's own code only. */
   readonly types = once((): Btf | null => {
+    if (this.symbols() === null) return null;
+    const found = this.#part(() => ({ bytes: this.#typeBytes() }));
+    if (found === null) return null;
+    const { bytes } = found;
+    if (bytes !== null) return this.#part(() => new Btf(bytes));
+    this.#warnings.push({
+      reason: "btf",
+      message:
+        "The kernel was built without BTF: its log and the stack of the crash are read, its modules and tasks are not",
+    });
+    return null;
+  });
+
+  #typeBytes(): Uint8Array | null {
     const start = this.symbols()?.addressOf("__start_BTF") ?? null;
     const stop = this.symbols()?.addressOf("__stop_BTF") ?? null;
-    if (start === null || stop === null) {
-      if (this.symbols() !== null) {
-        this.#warnings.push({
-          reason: "btf",
-          message:
-            "The kernel was built without BTF: its log and the stack of the crash are read, its modules and tasks are not",
-        });
-      }
-      return null;
+    if (start !== null && stop !== null) {
+      return this.memory.bytes(start, Number(stop - start), "the kernel's types");
     }
-    return this.#part(() => new Btf(this.memory.bytes(start, Number(stop - start), "the kernel's types")));
+    const behind = this.kallsyms()?.lastTable ?? null;
+    return behind === null || !this.#namesNoData() ? null : searchTypes(this.memory, behind);
+  }
+
+  /** Whether the kernel has names for its functions only. */
+  #namesNoData(): boolean {
+    return (this.symbols()?.addressOf("init_task") ?? null) === null;
+  }
+
+  readonly #nameless = once((): NamelessData | null => {
+    const [types, start] = [this.types(), this.kallsyms()?.lastTable ?? null];
+    if (types === null || start === null || !this.#namesNoData()) return null;
+    return this.#part(() => {
+      const last = this.info.lastSymbolBelow(start + LARGEST_DATA) ?? start;
+      return searchData(this.memory, types, start, last + BEHIND_LAST_SYMBOL);
+    });
   });
 
   readonly modules = once((): readonly KernelModule[] => {
     const types = this.types();
-    const head = this.symbols()?.addressOf("modules") ?? null;
+    const head = this.symbols()?.addressOf("modules") ?? this.#nameless()?.modules ?? null;
     if (types === null || head === null) return [];
     return this.#part(() => readModules(this.memory, types, head, this.#warnings)) ?? [];
   });
@@ -109,16 +137,20 @@ export class LinuxKernel {
   /** All tasks but the idle ones. */
   readonly tasks = once((): readonly KernelTask[] => {
     const reader = this.#taskReader();
-    const first = this.symbols()?.addressOf("init_task") ?? null;
+    const first = this.#firstTask();
     if (reader === null || first === null) return [];
     return this.#part(() => reader.all(first, this.#warnings)) ?? [];
   });
+
+  #firstTask(): bigint | null {
+    return this.symbols()?.addressOf("init_task") ?? this.#nameless()?.initTask ?? null;
+  }
 
   readonly processors = once((): readonly LinuxProcessor[] =>
     this.core.processors.map((processor, index) => ({
       ...processor,
       index,
-      task: once(() => this.#part(() => this.#currentTask(index))),
+      task: once(() => this.#part(() => this.#currentTask(index) ?? this.#taskOnStack(processor))),
     }))
   );
 
@@ -171,6 +203,16 @@ export class LinuxKernel {
     const offset = this.memory.u64(offsets + BigInt(8 * processor), "the memory of a processor");
     const task = this.memory.u64(BigInt.asUintN(64, offset + place), "the current task");
     return task === 0n ? null : reader.read(task);
+  }
+
+  /** The task on whose stack the outermost function of a processor is: that is the one it runs. */
+  #taskOnStack({ saved }: CoreProcessor): KernelTask | null {
+    const [reader, first] = [this.#taskReader(), this.#firstTask()];
+    if (saved.isUser || reader === null || first === null) return null;
+    const outermost = this.walk(saved.context).frames.at(-1)?.stackPointer ?? 0n;
+    const size = BigInt(Math.max(SMALLEST_STACK, this.info.pageSize ?? 0));
+    const isOn = ({ stack }: KernelTask) => stack !== null && outermost > stack && outermost <= stack + size;
+    return [reader.read(first), ...this.tasks()].find(isOn) ?? null;
   }
 
   /** Where, in a processor's own memory, the pointer to its task lies. */

@@ -20,6 +20,8 @@ export interface KernelTask {
   readonly kernel: boolean;
   /** Its saved stack pointer, which holds while it is off the processor. */
   readonly stackPointer: bigint;
+  /** The lowest address of its stack; null when the kernel's types do not say. */
+  readonly stack: bigint | null;
 }
 
 const MOST_TASKS = 200_000;
@@ -59,6 +61,7 @@ export class TaskReader {
       cpu: number(this.#cpu),
       kernel: this.#memory.u64(field("mm"), "a task") === 0n,
       stackPointer: this.#memory.u64(field(this.#stackPointer), "a task"),
+      stack: this.#btf.has("task_struct.stack") ? this.#memory.u64(field("stack"), "a task") : null,
     };
   }
 

@@ -55,6 +55,16 @@ export class Vmcoreinfo {
     return this.#integer(`SYMBOL(${name})`, 16);
   }
 
+  /** The highest address below a limit that it states for a symbol; null when it states none. */
+  lastSymbolBelow(limit: bigint): bigint | null {
+    const names = [...this.#lines.keys()].map((key) => /^SYMBOL\((\w{1,64})\)$/.exec(key)?.[1] ?? null);
+    const addresses = names.map((name) => name === null ? null : this.symbol(name));
+    return addresses.reduce(
+      (last, address) => address !== null && address < limit && address > (last ?? 0n) ? address : last,
+      null,
+    );
+  }
+
   number(name: string): bigint | null {
     return this.#integer(`NUMBER(${name})`, 0);
   }

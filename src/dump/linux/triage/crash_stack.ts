@@ -78,7 +78,7 @@ const STOPS: ReadonlySet<string> = new Set([
 /** Chooses the stack by what the log says; null when the task that crashed is gone and only the log tells of it. */
 export function findCrashStack(kernel: LinuxKernel, log: ConsoleFindings): CrashStack | null {
   const kind = log.main?.report.class ?? null;
-  const panicked = kernel.panicProcessor();
+  const panicked = kernel.panicProcessor() ?? (log.panic === null ? null : processorInPanic(kernel));
   if (kind === "hung-task") {
     const blocked = blockedStack(kernel, log);
     if (blocked !== null) return blocked;
@@ -91,6 +91,12 @@ export function findCrashStack(kernel: LinuxKernel, log: ConsoleFindings): Crash
   const processor = panicked === null ? undefined : kernel.processors()[panicked];
   if (processor !== undefined) return panicStack(kernel, kind ?? "panic", processor);
   return kind === null ? quietStack(kernel) : null;
+}
+
+/** The processor whose stack goes through panic(): a kernel that names no data does not tell otherwise. */
+function processorInPanic(kernel: LinuxKernel): number | null {
+  const index = kernel.processors().findIndex((each) => lastPanic(walkProcessor(kernel, each).frames) >= 0);
+  return index < 0 ? null : index;
 }
 
 /** Each function of a walk. */

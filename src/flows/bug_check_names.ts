@@ -11,12 +11,9 @@ export async function nameBugChecks(events: readonly VmEvent[]): Promise<VmEvent
 async function nameBugCheck(event: VmEvent): Promise<VmEvent> {
   const check = event.details.bug_check;
   if (!isPlainObject(check) || typeof check.code !== "string") return event;
-  const code = Number(check.code);
-  if (!Number.isInteger(code) || code < 0 || code > 0xffffffff) return event;
   // The tables take longer to load than the rest of this call.
-  const { chooseName, findBugcheck } = await import("../dump/bugchecks/catalogue.ts");
-  const found = await findBugcheck(code);
-  const name = found === undefined ? null : chooseName(found, { live: false });
+  const { nameBugcheck } = await import("../dump/bugchecks/catalogue.ts");
+  const name = check.code === "" ? null : await nameBugcheck(Number(check.code));
   if (name === null) return event;
   return { ...event, details: { ...event.details, bug_check: { ...check, name } } };
 }

@@ -4,6 +4,7 @@ import { copyThroughJson, type JsonObject } from "../../base/json.ts";
 import type { VmEventKind } from "../../contract/vm.ts";
 import type { Journal } from "../background_abilities.ts";
 import type { CrashKeeping } from "../crash_abilities.ts";
+import { readBugCheck } from "./console/bug_check.ts";
 import { keepCrashPicture } from "./console/crash_picture.ts";
 import type { QemuContext } from "./context.ts";
 import { type Happening, missedEvent } from "./watch/events.ts";
@@ -65,7 +66,10 @@ export class MachineWriter {
     if (isNew) journal.add(startedEvent(this.#record));
     const last = isNew ? startedEvent(this.#record) : await journal.newest(id);
     const missed = last === undefined ? undefined : missedEvent(status, last);
-    if (missed !== undefined) this.write({ event: missed, details: { late: true }, at: null });
+    if (missed !== undefined) {
+      const known = missed === "crashed" ? await this.#keptBugCheck() : {};
+      this.write({ event: missed, details: { late: true, ...known }, at: null });
+    }
     // Keeping a crash takes its time; everything else is written by now.
     if (!this.#isKeeping) await this.done;
     return isNew;
@@ -90,6 +94,12 @@ export class MachineWriter {
       const kind = event === "stopped" && during === "saving" ? "saved" : event;
       this.#add(kind, { ...details, ...more, ...(during === undefined ? {} : { during }) }, at);
     });
+  }
+
+  /** A processor keeps the bug check of its guest, so that nothing of it is lost with the event. */
+  async #keptBugCheck(): Promise<JsonObject> {
+    const found = await readBugCheck(this.#parts.session);
+    return found === undefined ? {} : { bug_check: { ...found } };
   }
 
   /** Takes the picture of a crash and keeps it by the VM's policy. Never rejects. */

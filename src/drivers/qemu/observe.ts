@@ -6,7 +6,7 @@ import type { Vm } from "../../contract/vm.ts";
 import { showAccelerator } from "./launch/accelerators.ts";
 import { seenProcess } from "./adoption/process.ts";
 import { memoryFile } from "./checkpoints/files.ts";
-import { readBugCheck } from "./console/bug_check.ts";
+import { describeBugCheck, readBugCheck } from "./console/bug_check.ts";
 import type { QemuContext } from "./context.ts";
 import { statusWithMark } from "./crashes/mark.ts";
 import { ProcessView, type QemuProcess, startTime } from "./identity.ts";
@@ -167,7 +167,7 @@ interface RunState {
   status: string;
   accelerator: string;
   diskFull: boolean;
-  /** The code of the bug check with which Windows crashed. */
+  /** The bug check with which Windows crashed, in words. */
   bugCheck?: string;
 }
 
@@ -180,7 +180,12 @@ export async function readRunState(session: QmpSession): Promise<RunState> {
   const accelerator = isPlainObject(kvm) && kvm.enabled === true ? "kvm" : "tcg";
   const diskFull = status === "io-error" && hasFullDisk(await session.command("query-block"));
   const bugCheck = status === "guest-panicked" ? await readBugCheck(session) : undefined;
-  return { status, accelerator, diskFull, ...(bugCheck === undefined ? {} : { bugCheck }) };
+  return {
+    status,
+    accelerator,
+    diskFull,
+    ...(bugCheck === undefined ? {} : { bugCheck: await describeBugCheck(bugCheck) }),
+  };
 }
 
 function hasFullDisk(blocks: JsonValue): boolean {

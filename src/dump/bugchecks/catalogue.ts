@@ -64,6 +64,13 @@ export async function findBugcheck(code: number): Promise<Bugcheck | undefined> 
   return await readBugcheck(code - SMALL_DUMP_BIT);
 }
 
+/** The name of a code in a crash, not in a report of a system that went on; null when there is none. */
+export async function nameBugcheck(code: number): Promise<string | null> {
+  if (!Number.isInteger(code) || code < 0 || code > 0xffffffff) return null;
+  const found = await findBugcheck(code);
+  return found === undefined ? null : chooseName(found, { live: false });
+}
+
 /** Name, meaning, reference and general meaning of the arguments of an entry. */
 export function describeBugcheck(
   bugcheck: Bugcheck | undefined,

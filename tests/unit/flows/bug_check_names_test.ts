@@ -9,9 +9,9 @@ async function named(details: JsonObject): Promise<unknown> {
 
 Deno.test("a bug check that is known gets its name, and everything else stays as it is", async () => {
   const parameters = ["0x3", "0xaaaa", "0xbbbb", "0xcccc"];
-  assert.deepEqual(await named({ action: "pause", bug_check: { code: "0x139", parameters } }), {
+  assert.deepEqual(await named({ action: "pause", bug_check: { code: "0x00000139", parameters } }), {
     action: "pause",
-    bug_check: { code: "0x139", parameters, name: "KERNEL_SECURITY_CHECK_FAILURE" },
+    bug_check: { code: "0x00000139", parameters, name: "KERNEL_SECURITY_CHECK_FAILURE" },
   });
   for (const code of ["0xdeadbeef", "0xffffffffffffffff", "nonsense", ""]) {
     const unknown = { bug_check: { code, parameters } };

@@ -205,12 +205,15 @@ export class QmpSession implements Disposable {
 /** A line that is no JSON object is skipped: whoever waits for an answer that was in it runs into its limit. */
 function readMessage(line: string): JsonObject | undefined {
   try {
-    const value = parseJson(line.includes('"GUEST_PANICKED"') ? withLongNumbersAsText(line) : line);
+    const value = parseJson(ABOUT_A_CRASH.test(line) ? withLongNumbersAsText(line) : line);
     return isPlainObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** The event, and what a processor answers later. */
+const ABOUT_A_CRASH = /"GUEST_PANICKED"|"hyper-v"/;
 
 /** The parameters of a crash have 64 bits, of which a JSON number keeps 53. */
 function withLongNumbersAsText(line: string): string {

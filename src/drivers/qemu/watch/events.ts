@@ -5,6 +5,7 @@
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
 import type { VmEvent, VmEventKind } from "../../../contract/vm.ts";
+import { bugCheckIn } from "../console/bug_check.ts";
 import { readWatchdogAction } from "../devices/watchdog.ts";
 import type { QmpEvent } from "../monitor/qmp.ts";
 
@@ -205,7 +206,7 @@ function pick(data: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(data).filter(([name]) => names.includes(name)));
 }
 
-/** Windows gives five parameters, of which the first is the bug check's code; they are 64-bit numbers. */
+/** What was said of a crash; numbers may have 64 bits and are hexadecimal text. */
 function crashDetails({ action, info }: JsonObject): JsonObject {
   const details: JsonObject = typeof action === "string" ? { action } : {};
   if (!isPlainObject(info)) return details;
@@ -213,14 +214,8 @@ function crashDetails({ action, info }: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(info)) {
     if (isJson(value)) said[name] = typeof value === "number" ? `0x${BigInt(value).toString(16)}` : value;
   }
-  return { ...details, info: said, ...bugCheckOf(said) };
-}
-
-/** The crash registers of Hyper-V in the words of Windows: the code, and the four parameters that belong to it. */
-function bugCheckOf({ type, arg1: code, ...info }: JsonObject): JsonObject {
-  if (type !== "hyper-v" || code === undefined) return {};
-  const parameters = [info.arg2, info.arg3, info.arg4, info.arg5].map((value) => value ?? null);
-  return { bug_check: { code, parameters } };
+  const bugCheck = bugCheckIn(said);
+  return { ...details, info: said, ...(bugCheck === undefined ? {} : { bug_check: { ...bugCheck } }) };
 }
 
 function isJson(value: unknown): value is JsonValue {

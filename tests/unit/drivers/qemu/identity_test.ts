@@ -46,11 +46,17 @@ Deno.test("a Windows that crashed says with which bug check, by the processor th
       ],
       // As QEMU 7.2 answers, but for the numbers.
       "qom-get": ({ path }: { path: string }) =>
-        path.endsWith("[2]") ? { type: "hyper-v", arg1: 0x139, arg2: 3, arg3: 0, arg4: 0, arg5: 0 } : {},
+        path.endsWith("[2]")
+          ? { type: "hyper-v", arg1: 0x139, arg2: 3, arg3: 0, arg4: "0xfffff80012345678" }
+          : {},
     };
     await withMonitor(bench, { status: "guest-panicked", answers });
     const { state, reason } = await observe(bench.context, record, bench.scope.signal);
-    assert.deepEqual([state, reason], ["crashed", "Windows reported the bug check 0x139"]);
+    assert.deepEqual([state, reason], [
+      "crashed",
+      "Windows reported the bug check 0x00000139 KERNEL_SECURITY_CHECK_FAILURE " +
+      "(0x3, 0x0, 0xfffff80012345678, not told)",
+    ]);
   }));
 
 Deno.test("a write that fails for lack of space is told as a full disk", () =>

@@ -88,7 +88,7 @@ Deno.test("a crash keeps what the guest said, numbers as hexadecimal text, and a
       arg4: "0x1",
       arg5: "0xff",
     },
-    bug_check: { code: "0x1e", parameters: ["0xffffffffc0000005", "0x0", "0x1", "0xff"] },
+    bug_check: { code: "0x0000001e", parameters: ["0xffffffffc0000005", "0x0", "0x1", "0xff"] },
   });
   const other = new EventTranslator("running").translate(
     said("GUEST_PANICKED", { action: "pause", info: { type: "s390", core: 0 } }),

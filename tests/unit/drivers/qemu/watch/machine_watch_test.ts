@@ -52,7 +52,11 @@ function partsOf(
 /** A monitor whose events the test sends. */
 async function listen(
   { host }: QemuBench,
-  { id = VM_ID, status = "running" }: { id?: string; status?: string } = {},
+  { id = VM_ID, status = "running", more = {} }: {
+    id?: string;
+    status?: string;
+    more?: Record<string, unknown>;
+  } = {},
 ): Promise<{ say: (name: string, data?: object) => void; hangUp: () => void }> {
   const runtime = RuntimeFolder.of(host, VM_ID);
   await Deno.mkdir(runtime.path, { recursive: true });
@@ -62,6 +66,7 @@ async function listen(
     "qmp_capabilities": {},
     "query-uuid": { UUID: uuidOf(id) },
     "query-status": { status },
+    ...more,
   };
   await host.sockets.listen(runtime.monitor("keeper"), (line, answer, end) => {
     const request = parseJson(line);
@@ -123,6 +128,23 @@ Deno.test("a start that is known is not told again, but what was missed meanwhil
     assert.deepEqual(journal.told.slice(2), ['crashed {"late":true}']);
     await watch?.close();
     assert.equal(journal.events.length, 3, "closing our side is not the machine's death");
+  }));
+
+Deno.test("a bug check that nobody heard is told by the processor that keeps it", () =>
+  withQemu(async (bench) => {
+    const record = await bench.addVm();
+    const more = {
+      "query-cpus-fast": [{ "qom-path": "/machine/unattached/device[0]" }],
+      "qom-get": { type: "hyper-v", arg1: 0x7e, arg2: "0xffffffffc0000005", arg3: 0, arg4: 1, arg5: 2 },
+    };
+    await listen(bench, { status: "guest-panicked", more });
+    const journal = new ListJournal();
+    const watch = await watchMachine(partsOf(bench, journal), record, bench.scope.signal);
+    await watch?.close();
+    assert.deepEqual(journal.events[1]?.details, {
+      late: true,
+      bug_check: { code: "0x0000007e", parameters: ["0xffffffffc0000005", "0x0", "0x1", "0x2"] },
+    });
   }));
 
 Deno.test("nobody on the socket is no machine, and another machine on it is refused", () =>

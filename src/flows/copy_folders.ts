@@ -6,9 +6,10 @@ import { TarReader } from "../base/tar_reader.ts";
 import type { CopyResult } from "../contract/guest.ts";
 import type { Progress } from "../contract/operation.ts";
 import type { GuestChannel } from "../guest/channel.ts";
-import { feedFolder, type FolderContent } from "../guest/folders/read_folder.ts";
+import { guestFilesFor } from "../guest/folders/guest_files.ts";
+import type { FolderContent } from "../guest/folders/content.ts";
+import { feedFolder } from "../guest/folders/read_folder.ts";
 import { FolderWriter } from "../guest/folders/write_folder.ts";
-import { checkGuestFolder, packInGuest, unpackInGuest } from "../guest/posix/folders.ts";
 import { startSha256 } from "../host/digest.ts";
 import type { Host } from "../host/host.ts";
 import type { CopyRequest } from "./copy_files.ts";
@@ -31,10 +32,11 @@ export async function copyFolderToGuest(
   { host, signal, progress }: CopyScope,
   channel: GuestChannel,
   { source, destination, overwrite }: CopyRequest,
-  content: FolderContent,
+  listed: FolderContent,
 ): Promise<Copied> {
-  refuseWindows(channel);
-  await checkGuestFolder(channel, destination, overwrite, signal);
+  const guest = await guestFilesFor(channel);
+  const content = guest.accept(listed);
+  await guest.check(channel, destination, overwrite, signal);
   const digest = await startSha256();
   await using archive = feedFolder(host.files, source, content, (bytes) =>
     progress({
@@ -46,7 +48,7 @@ export async function copyFolderToGuest(
     if (piece !== null) digest.update(piece);
     return piece;
   };
-  await unpackInGuest(channel, destination, feed, overwrite, signal);
+  await guest.unpack(channel, destination, feed, overwrite, signal);
   const { skipped } = content;
   return {
     source,
@@ -69,7 +71,7 @@ export async function copyFolderFromGuest(
   channel: GuestChannel,
   { source, destination, overwrite }: CopyRequest,
 ): Promise<Copied> {
-  refuseWindows(channel);
+  const guest = await guestFilesFor(channel);
   const { files } = host;
   const there = await files.stat(destination);
   if (there !== undefined && (there.kind !== "folder" || !overwrite)) throw taken(destination, there.kind);
@@ -79,7 +81,7 @@ export async function copyFolderFromGuest(
   const writer = new FolderWriter(host, passing);
   try {
     const reader = new TarReader(writer);
-    const { sha256, warning } = await packInGuest(channel, source, async (bytes) => {
+    const { sha256, warning } = await guest.pack(channel, source, async (bytes) => {
       await reader.push(bytes);
       progress({ message: `copied ${writer.files} files, ${writer.size_bytes} bytes` });
     }, signal);
@@ -122,13 +124,5 @@ function taken(path: string, found: string): HvError {
       ? "Choose another path, or give --overwrite to copy into it"
       : "Choose another path",
     context: { path, wanted: "absent", found },
-  });
-}
-
-function refuseWindows({ family }: GuestChannel): void {
-  if (family === "posix") return;
-  throw new HvError("hv.unsupported", "Folders are copied to and from POSIX guests only", {
-    hint: "Pack the folder into one file, and copy that",
-    context: { family },
   });
 }

@@ -4,9 +4,10 @@ import { HvError } from "../base/errors.ts";
 import type { CopyResult } from "../contract/guest.ts";
 import type { GuestChannel } from "../guest/channel.ts";
 import { allowsChannel } from "../guest/choose.ts";
+import type { GuestEntry } from "../guest/folders/content.ts";
+import { guestFilesFor } from "../guest/folders/guest_files.ts";
 import { listFolder } from "../guest/folders/read_folder.ts";
 import { loadFileFromDisk } from "../guest/posix/files.ts";
-import { type GuestEntry, lookAtGuestPath, setGuestTime } from "../guest/posix/folders.ts";
 import { startSha256 } from "../host/digest.ts";
 import type { FileFacts } from "../host/files.ts";
 import type { Host } from "../host/host.ts";
@@ -40,7 +41,8 @@ export async function copyIntoGuest(
         onCopied: tell(context, facts?.size_bytes),
       }, signal);
       if (looksInto(channel) && facts?.modified !== null && facts !== undefined) {
-        await setGuestTime(channel, request.destination, facts.modified / 1000, signal);
+        const guest = await guestFilesFor(channel);
+        await guest.setTime(channel, request.destination, facts.modified, signal);
       }
       return copied;
     });
@@ -70,15 +72,16 @@ async function lendToGuest(
   if (lend === undefined || !isFree || kind !== "file" || size < MUCH_BYTES) return undefined;
   try {
     return await useGuest(context, access, async (channel) => {
-      if (!looksInto(channel)) {
+      if (!looksInto(channel) || channel.family !== "posix") {
         throw new HvError("hv.unavailable", "The guest has no shell to read a disk with");
       }
+      const guest = await guestFilesFor(channel);
       const sha256 = await digestOf(host, source, size);
       progress({ message: "the guest reads the file from a disk" });
       const options = { overwrite, ...(mode === null ? {} : { mode }) };
       await lend(vm.id, source, async (serial) => {
         await loadFileFromDisk(channel, destination, { serial, size_bytes: size, sha256 }, options, signal);
-        if (modified !== null) await setGuestTime(channel, destination, modified / 1000, signal);
+        if (modified !== null) await guest.setTime(channel, destination, modified, signal);
       }, { signal, progress });
       return { source, destination, size_bytes: size, sha256, carried_by: "disk" as const };
     });
@@ -111,7 +114,9 @@ export async function copyOutOfGuest(
   const { host, signal } = context;
   let seen: GuestEntry | undefined;
   await useGuest(context, access, async (channel) => {
-    if (looksInto(channel)) seen = await lookAtGuestPath(channel, request.source, signal);
+    if (looksInto(channel)) {
+      seen = await (await guestFilesFor(channel)).look(channel, request.source, signal);
+    }
     return {};
   });
   const entry = seen;
@@ -128,16 +133,17 @@ export async function copyOutOfGuest(
       ...request,
       onCopied: tell(context, entry?.size_bytes),
     }, signal);
-    if (entry?.mode !== undefined && entry.modified_s !== undefined) {
-      await host.files.setFacts(request.destination, { mode: entry.mode, modified: entry.modified_s * 1000 });
+    if (entry?.modified_ms !== undefined) {
+      const { mode, modified_ms: modified } = entry;
+      await host.files.setFacts(request.destination, { ...(mode === undefined ? {} : { mode }), modified });
     }
     return copied;
   });
 }
 
 /** Only shells of real guests can be asked about files beside the copy itself. */
-function looksInto({ family, name }: GuestChannel): boolean {
-  return family === "posix" && name !== "memory";
+function looksInto({ name }: GuestChannel): boolean {
+  return name !== "memory";
 }
 
 function tell({ progress }: CopyScope, size: number | undefined): (bytes: number) => void {

@@ -1,5 +1,7 @@
 /** What a way into a guest must do, whichever way it is: QEMU's agent, PowerShell Direct, SSH. */
 
+import type { FolderContent, GuestEntry, Packed } from "./folders/content.ts";
+
 /** Where bytes of a stream go as they come. A sink that waits holds the guest program back. */
 export type ByteSink = (bytes: Uint8Array) => Promise<void>;
 
@@ -85,11 +87,44 @@ export interface GuestChannel {
    */
   attach?(command: TerminalCommand | undefined, signal: AbortSignal): Promise<GuestExit>;
 
+  /** Its own way with folders and with facts of files; that of the guest's family where it is left out. */
+  readonly folders?: GuestFiles;
+
   /** What the agent at the other end says of itself; absent on channels without one. */
   describe?(signal: AbortSignal): Promise<AgentFacts>;
 
   /** Gives the connection back; the channel may be used again. */
   close(): void;
+}
+
+/** What is done about folders, which travel as tar archives, and about the facts of files. */
+export interface GuestFiles {
+  /** Looks at a path, following links; `undefined` where nothing is there. */
+  look(channel: GuestChannel, path: string, signal: AbortSignal): Promise<GuestEntry | undefined>;
+
+  /** Gives a file its time of the last change, where the guest can. */
+  setTime(channel: GuestChannel, path: string, modified_ms: number, signal: AbortSignal): Promise<void>;
+
+  /** What of a host's folder such a guest can have. Throws `hv.unsupported` for a name that it cannot. */
+  accept(content: FolderContent): FolderContent;
+
+  /** Throws unless the folder may be made: `hv.conflict` for one that is there, `hv.usage` for a file. */
+  check(channel: GuestChannel, path: string, overwrite: boolean, signal: AbortSignal): Promise<void>;
+
+  /**
+   * Puts an archive into the guest, whose size and SHA-256 the channel compares there, and unpacks it: under a passing name
+   * that becomes the folder's, or into a folder that is there when `overwrite` is set.
+   */
+  unpack(
+    channel: GuestChannel,
+    path: string,
+    feed: ByteFeed,
+    overwrite: boolean,
+    signal: AbortSignal,
+  ): Promise<void>;
+
+  /** Has the guest send a folder. What arrives is compared with the SHA-256 that the guest tells, where it can. */
+  pack(channel: GuestChannel, path: string, sink: ByteSink, signal: AbortSignal): Promise<Packed>;
 }
 
 /** What collectors need of a channel. */

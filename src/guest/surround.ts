@@ -10,7 +10,7 @@ export type Around = <T>(name: ChannelWork, work: () => Promise<T>, signal: Abor
 
 /** The same channel with all of its work done inside `around`. */
 export function surroundChannel(channel: GuestChannel, around: Around): GuestChannel {
-  const { name, family, attach, describe } = channel;
+  const { name, family, folders, attach, describe } = channel;
   return {
     name,
     family,
@@ -27,6 +27,7 @@ export function surroundChannel(channel: GuestChannel, around: Around): GuestCha
     ...(describe === undefined ? {} : {
       describe: (signal) => around("describe", () => describe.call(channel, signal), signal),
     }),
+    ...(folders === undefined ? {} : { folders }),
     close: () => channel.close(),
   };
 }

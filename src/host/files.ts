@@ -65,7 +65,7 @@ export interface Files {
   makeFolder(path: string, options?: { mode?: number }): Promise<void>;
   makeReadOnly(path: string): Promise<void>;
   /** Sets permission bits, where the platform has them, and the time of the last change in milliseconds since 1970. */
-  setFacts(path: string, facts: { mode: number; modified: number }): Promise<void>;
+  setFacts(path: string, facts: { mode?: number; modified: number }): Promise<void>;
   /** Where a symbolic link leads, as it says. */
   readLink(path: string): Promise<string>;
   /** Makes a symbolic link at `path`; what it leads to need not exist. */
@@ -168,7 +168,7 @@ export const denoFiles: Files = {
 
   async setFacts(path, { mode, modified }) {
     await attempt("set the time of", path, async () => {
-      if (Deno.build.os !== "windows") Deno.chmodSync(path, mode);
+      if (mode !== undefined && Deno.build.os !== "windows") Deno.chmodSync(path, mode);
       await Promise.resolve(Deno.utimeSync(path, new Date(modified), new Date(modified)));
     });
   },

@@ -13,6 +13,7 @@ import { failureOf } from "../support/failures.ts";
 import { findTinyImage, type PlainMachine, startPlainMachine } from "../support/plain_qemu.ts";
 import { hasProgram } from "../support/tiny_image.ts";
 import { channelBehaviours, type ChannelLab } from "./channel_behaviours.ts";
+import { folderBehaviours } from "./folder_behaviours.ts";
 
 const image = findTinyImage();
 const BOOT_LIMIT_MS = 60_000;
@@ -35,6 +36,7 @@ Deno.test({
     await channel.ping(boot.signal);
     const handles = await countHandles(lab);
     for (const [name, behave] of Object.entries(channelBehaviours)) await test.step(name, () => behave(lab));
+    await copyFolders(test, lab);
     await test.step("the next call ends what a killed one left", async () => {
       await killOnceBegun(LONE_EXEC, machine.agent, "echo begun; sleep 307 & sleep 308");
       assert.equal((await run("ps -o args | grep -c '[s]leep 30[78]'")).stdout, "0\n");
@@ -90,6 +92,7 @@ Deno.test({
       assert.equal((mode ?? 0) & 0o777, 0o600);
     });
     for (const [name, behave] of Object.entries(channelBehaviours)) await test.step(name, () => behave(lab));
+    await copyFolders(test, lab);
     await test.step("fifty commands at once all come back, each with its own", async () => {
       const words = Array.from({ length: 50 }, (_, index) => String(index));
       const results = await Promise.all(words.map((word) => run({ argv: ["echo", word] }, 120_000)));
@@ -173,6 +176,15 @@ usleep 300000
 
 /** An ed25519 key of nobody. */
 const WRONG_KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIJg0GtB2XWzhP0AWSXcTDZP2i4dEUm1YzHrVqnv6Jm0A";
+
+/** Folders over the same channel, in a folder of the guest that is gone afterwards. */
+async function copyFolders(test: Deno.TestContext, lab: ChannelLab): Promise<void> {
+  for (const [name, behave] of Object.entries(folderBehaviours)) {
+    await lab.run("mkdir /tmp/folders");
+    await test.step(name, () => behave({ ...lab, place: "/tmp/folders" }));
+    await lab.run("rm -r /tmp/folders");
+  }
+}
 
 function openAgent(host: Host, machine: PlainMachine): GuestChannel {
   return openAgentChannel({

@@ -14,7 +14,7 @@ import { ROOT } from "../../tools/programs.ts";
 import { findShell } from "../support/hyperv_world.ts";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";
 
-const FOLDER = `${ROOT}/src/drivers/hyperv/ps`;
+const FOLDERS = ["src/drivers/hyperv/ps", "src/guest/windows/transfers"];
 const shell = findShell();
 const ignore = shell === undefined;
 const skipped = ignore ? " (skipped: pwsh is not installed)" : "";
@@ -24,8 +24,11 @@ let read: Promise<Script[]> | undefined;
 function scripts(): Promise<Script[]> {
   read ??= readScripts(
     shell ?? "",
-    [...Deno.readDirSync(FOLDER)].map(({ name }) => name).filter((name) => name.endsWith(".ps1")).sort()
-      .map((name) => `${FOLDER}/${name}`),
+    FOLDERS.map((folder) => `${ROOT}/${folder}`).flatMap((folder) =>
+      [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`).filter((path) =>
+        path.endsWith(".ps1")
+      ).sort()
+    ),
   );
   return read;
 }

@@ -2,8 +2,18 @@
 
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
-import type { ByteFeed, ByteSink, GuestChannel, GuestCommand, GuestExit } from "../../guest/channel.ts";
+import type {
+  ByteFeed,
+  ByteSink,
+  GuestChannel,
+  GuestCommand,
+  GuestExit,
+  GuestFiles,
+} from "../../guest/channel.ts";
 import { type GuestLogin, readLogin } from "../../guest/login.ts";
+import { windowsFiles } from "../../guest/windows/folders.ts";
+import { refuseFailure } from "../../guest/windows/failures.ts";
+import { startSha256 } from "../../host/digest.ts";
 import type { HyperV } from "./client.ts";
 
 /** How long one look for output waits in the guest; calls to one guest take turns, so that it is short. */
@@ -28,6 +38,9 @@ const Answer = z.object({
   code: z.optional(z.nullable(z.number())),
   bytes: z.optional(z.string()),
   folder: z.optional(z.string()),
+  kind: z.optional(z.enum(["missing", "file", "folder"])),
+  size_bytes: z.optional(z.number()),
+  modified_ms: z.optional(z.number()),
   taken: z.optional(z.boolean()),
   closed: z.optional(z.boolean()),
 });
@@ -39,6 +52,9 @@ const USUAL_VARIABLE = "HVLAB_GUEST_PASSWORD";
 export class PowerShellDirect implements GuestChannel {
   readonly name = "psdirect";
   readonly family = "windows";
+  readonly folders: GuestFiles = windowsFiles((question, words, signal) =>
+    this.#call(question, words, signal)
+  );
   readonly #hyperv: HyperV;
   readonly #vm: string;
   readonly #login: GuestLogin | undefined;
@@ -107,19 +123,20 @@ export class PowerShellDirect implements GuestChannel {
     signal: AbortSignal,
   ): Promise<void> {
     const opened = await this.#call("open_write", [path, overwrite ? "yes" : "no"], signal);
-    const key = keyOf(opened, `write "${path}"`, { path });
+    const action = `write "${path}"`;
+    const key = keyOf(opened, action, { path });
+    const digest = await startSha256();
     try {
       for (let bytes = await feed(); bytes !== null; bytes = await feed()) {
+        digest.update(bytes);
         for (let at = 0; at < bytes.length; at += PART_BYTES) {
           const part = bytes.subarray(at, at + PART_BYTES);
-          refuse(await this.#call("write_bytes", [key, part.toBase64()], signal), `write "${path}"`, {
-            path,
-          });
+          refuseFailure(await this.#call("write_bytes", [key, part.toBase64()], signal), action, { path });
         }
       }
-      refuse(await this.#call("close_file", [key, "yes"], signal), `write "${path}"`, { path });
+      refuseFailure(await this.#call("close_file", [key, "yes", digest.end()], signal), action, { path });
     } catch (error) {
-      await this.#call("close_file", [key, "no"], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+      await this.#call("close_file", [key, "no", ""], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
       throw error;
     }
   }
@@ -129,17 +146,17 @@ export class PowerShellDirect implements GuestChannel {
     try {
       for (;;) {
         const answer = await this.#call("read_bytes", [key, String(PART_BYTES)], signal);
-        refuse(answer, `read "${path}"`, { path });
+        refuseFailure(answer, `read "${path}"`, { path });
         if (!answer.bytes) return;
         await sink(Uint8Array.fromBase64(answer.bytes));
       }
     } finally {
-      await this.#call("close_file", [key, "no"], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+      await this.#call("close_file", [key, "no", ""], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
     }
   }
 
   async removeFile(path: string, signal: AbortSignal): Promise<void> {
-    refuse(await this.#call("remove_file", [path], signal), `remove "${path}"`, { path });
+    refuseFailure(await this.#call("remove_file", [path], signal), `remove "${path}"`, { path });
   }
 
   async temporaryFolder(signal: AbortSignal): Promise<string> {
@@ -195,32 +212,7 @@ function cannotRunAs(): HvError {
 }
 
 function keyOf(answer: Answer, action: string, context: Record<string, string>): string {
-  refuse(answer, action, context);
+  refuseFailure(answer, action, context);
   if (answer.key !== undefined) return answer.key;
   throw new HvError("hv.internal", `The guest cannot ${action}: it gave no key`, { context });
-}
-
-function refuse({ failure, message = "" }: Answer, action: string, context: Record<string, string>): void {
-  if (failure === undefined) return;
-  const text = `The guest cannot ${action}: ${message.trim().replace(/\.$/, "")}`;
-  switch (failure) {
-    case "not_found":
-      throw new HvError("hv.not_found", text, { hint: "Look at the path in the guest", context });
-    case "exists":
-      throw new HvError("hv.conflict", text, { hint: "Give --overwrite to replace it", context });
-    case "is_folder":
-      throw new HvError("hv.usage", text, { hint: "Name a file", context });
-    case "denied":
-      throw new HvError("hv.guest_denied", text, { hint: "Log in as an account that may do this", context });
-    case "disk_full":
-      throw new HvError("hv.io", text, {
-        hint: "Free some space in the guest",
-        context: { ...context, reason: "disk_full" },
-      });
-    default:
-      throw new HvError("hv.job_failed", text, {
-        hint: "Look at the guest",
-        context: { ...context, reason: failure },
-      });
-  }
 }

@@ -5,20 +5,7 @@ import { joinPath } from "../../base/paths.ts";
 import { tarEnd, type TarEntry, tarHeader, tarPadding } from "../../base/tar.ts";
 import type { FileFacts, Files } from "../../host/files.ts";
 import type { ByteFeed } from "../channel.ts";
-
-/** What is not copied, and why. */
-export interface SkippedEntry {
-  path: string;
-  reason: string;
-}
-
-/** What a folder holds. */
-export interface FolderContent {
-  entries: TarEntry[];
-  files: number;
-  size_bytes: number;
-  skipped: SkippedEntry[];
-}
+import type { FolderContent } from "./content.ts";
 
 const PART_BYTES = 256 * 1024;
 /** Small files go together in pieces of this size: each piece is a round trip. */

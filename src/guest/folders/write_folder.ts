@@ -2,10 +2,11 @@
 
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
+import { refuseWindowsName } from "../../base/windows_names.ts";
 import type { ReadEntry, TarTaker } from "../../base/tar_reader.ts";
 import type { Host } from "../../host/host.ts";
 import type { FileWriter } from "../../host/files.ts";
-import type { SkippedEntry } from "./read_folder.ts";
+import type { SkippedEntry } from "./content.ts";
 
 const OWN_FOLDER = 0o700;
 /** Of the bits of a file only those that say who may do what. */
@@ -94,8 +95,10 @@ export class FolderWriter implements TarTaker {
       return undefined;
     }
     const path = normalized(entry.path);
-    if (path === undefined || (this.#host.os === "windows" && /[\\:*?"<>|]/.test(path))) {
-      throw hostile(entry, "its path");
+    if (path === undefined) throw hostile(entry, "its path");
+    if (this.#host.os === "windows" && path !== ".") {
+      const reason = path.split("/").map(refuseWindowsName).find((one) => one !== undefined);
+      if (reason !== undefined) throw hostile(entry, `its path, since ${reason}`);
     }
     if (this.#written.get(path) === "file") throw hostile(entry, "its path, which is taken");
     return path;

@@ -2,8 +2,9 @@
 
 import { HvError } from "../../base/errors.ts";
 import { BoundedBytes } from "../../base/bounded_bytes.ts";
-import { startSha256 } from "../../host/digest.ts";
-import type { ByteFeed, ByteSink, GuestChannel } from "../channel.ts";
+import type { ByteFeed, ByteSink, GuestChannel, GuestFiles } from "../channel.ts";
+import type { GuestEntry, Packed } from "../folders/content.ts";
+import { type PackingEnd, receiveArchive } from "../folders/receive_archive.ts";
 import { checkGuestPath } from "./check_command.ts";
 import lookScript from "./transfers/look.sh" with { type: "text" };
 import packScript from "./transfers/pack.sh" with { type: "text" };
@@ -14,16 +15,9 @@ import { PLAIN_TEXTS } from "./parts.ts";
 const WORDS_KEPT = { head: 8 * 1024, tail: 8 * 1024 };
 const TIDY_LIMIT_MS = 15_000;
 
-/** What a path of the guest names; `undefined` where nothing is there. Facts that the guest does not tell are left out. */
-export interface GuestEntry {
-  kind: "file" | "folder" | "other";
-  mode?: number;
-  modified_s?: number;
-  size_bytes?: number;
-}
+export const POSIX_FILES: GuestFiles = { look, setTime, accept: (content) => content, check, unpack, pack };
 
-/** Looks at a path; links are followed. */
-export async function lookAtGuestPath(
+async function look(
   channel: GuestChannel,
   path: string,
   signal: AbortSignal,
@@ -40,25 +34,23 @@ export async function lookAtGuestPath(
   return {
     kind,
     ...(mode === undefined ? {} : { mode: parseInt(mode, 8) & 0o777 }),
-    ...(modified === undefined ? {} : { modified_s: Number(modified) }),
+    ...(modified === undefined ? {} : { modified_ms: Number(modified) * 1000 }),
     ...(size === undefined ? {} : { size_bytes: Number(size) }),
   };
 }
 
-/** Gives a file of the guest its time of the last change, where the guest can. */
-export async function setGuestTime(
+async function setTime(
   channel: GuestChannel,
   path: string,
-  modified_s: number,
+  modified_ms: number,
   signal: AbortSignal,
 ): Promise<void> {
   const nothing = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
-  const argv = ["touch", "-c", "-m", "-d", `@${Math.floor(modified_s)}`, "--", path];
+  const argv = ["touch", "-c", "-m", "-d", `@${Math.floor(modified_ms / 1000)}`, "--", path];
   await channel.exec({ argv }, nothing, signal);
 }
 
-/** Throws unless the folder may be made in the guest: `hv.conflict` for one that is there, `hv.usage` for a file. */
-export async function checkGuestFolder(
+async function check(
   channel: GuestChannel,
   path: string,
   overwrite: boolean,
@@ -68,11 +60,7 @@ export async function checkGuestFolder(
   await runUnpack(channel, ["check", path, overwrite ? "yes" : "no", "", ""], path, signal);
 }
 
-/**
- * Puts an archive into the guest, whose size and SHA-256 the channel has compared there, and unpacks it: under a passing
- * name that becomes the folder's, or into a folder that is there when `overwrite` is set.
- */
-export async function unpackInGuest(
+async function unpack(
   channel: GuestChannel,
   path: string,
   feed: ByteFeed,
@@ -93,15 +81,7 @@ export async function unpackInGuest(
   }
 }
 
-/** What a guest says of the archive that it sent. */
-export interface Packed {
-  sha256: string;
-  /** Files that changed while they were read, and the like. */
-  warning?: string;
-}
-
-/** Has the guest send a folder. What arrives is compared with the SHA-256 that the guest tells, where it can. */
-export async function packInGuest(
+async function pack(
   channel: GuestChannel,
   path: string,
   sink: ByteSink,
@@ -109,38 +89,18 @@ export async function packInGuest(
 ): Promise<Packed> {
   checkGuestPath(path);
   const pipe = `${await channel.temporaryFolder(signal)}/.hvlab-${crypto.randomUUID()}`;
-  const digest = await startSha256();
-  const err = new BoundedBytes(WORDS_KEPT);
-  let hasEnded = false;
+  const command = { argv: ["/bin/sh", "-c", packScript, "hvlab", path, pipe], env: PLAIN_TEXTS };
+  let end: PackingEnd | undefined;
   try {
-    await channel.exec({ argv: ["/bin/sh", "-c", packScript, "hvlab", path, pipe], env: PLAIN_TEXTS }, {
-      stdout: async (bytes) => {
-        digest.update(bytes);
-        await sink(bytes);
-      },
-      stderr: (bytes) => Promise.resolve(err.push(bytes)),
-    }, signal);
-    hasEnded = true;
+    end = await receiveArchive(channel, command, path, sink, signal);
   } finally {
-    if (!hasEnded) await tidy(channel, ["rm", "-f", "--", pipe]);
+    if (end === undefined) await tidy(channel, ["rm", "-f", "--", pipe]);
   }
-  const sha256 = digest.end();
-  const words = err.toText().text;
-  const told = /^hv-sha256 ([0-9a-f]{64})$/m.exec(words)?.[1];
-  const failed = /^hv-failed (\w+)$/m.exec(words)?.[1];
-  const ended = Number(/^hv-ended (\d+)$/m.exec(words)?.[1] ?? 0);
-  const rest = words.split("\n").filter((line) => line !== "" && !line.startsWith("hv-")).join("\n");
-  if (failed !== undefined) throw packFailure(path, failed, rest);
+  const { sha256, failed, ended, warning } = end;
+  if (failed !== undefined) throw packFailure(path, failed, warning ?? "");
   // GNU tar ends with 1 when a file changed under its hands.
-  if (ended > 1) throw fileFailed("read the folder", path, rest);
-  if (told !== undefined && told !== sha256) {
-    throw new HvError("hv.io", `What arrived of "${path}" differs from what the guest sent`, {
-      hint: "Copy it again",
-      context: { path, wanted: told, found: sha256 },
-      retryable: true,
-    });
-  }
-  return { sha256, ...(rest === "" ? {} : { warning: rest }) };
+  if (ended > 1) throw fileFailed("read the folder", path, warning ?? "");
+  return { sha256, ...(warning === undefined ? {} : { warning }) };
 }
 
 async function runUnpack(

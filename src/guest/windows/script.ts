@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../base/json.ts";
 import { HvError } from "../../base/errors.ts";
-import type { ProgramRunner } from "../channel.ts";
+import type { GuestCommand, ProgramRunner } from "../channel.ts";
 import { refuseFailed, runCollector } from "../collect.ts";
 import begin from "./collectors/begin.ps1" with { type: "text" };
 
@@ -14,12 +14,7 @@ export async function askPowerShell(
   subject: string,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const argv = [
-    ...["powershell.exe", "-NoLogo", "-NoProfile", "-NonInteractive"],
-    ...["-EncodedCommand", encodeScript(`${withoutComments(begin)}\n${withoutComments(script)}`)],
-  ];
-  const env = { HVLAB_WISH: JSON.stringify(wish) };
-  const collected = await runCollector(channel, { argv, env }, subject, signal);
+  const collected = await runCollector(channel, powerShellCommand([begin, script], wish), subject, signal);
   refuseFailed(collected, subject);
   if (collected.truncated) {
     throw new HvError("hv.job_failed", `The guest's answer about its ${subject} is too long to be taken in`, {
@@ -28,6 +23,18 @@ export async function askPowerShell(
     });
   }
   return JSON.parse(new TextDecoder().decode(Uint8Array.fromBase64(collected.stdout.trim())));
+}
+
+/** Windows PowerShell with a script in parts, which finds what it is asked in the variable `HVLAB_WISH` as JSON. */
+export function powerShellCommand(
+  parts: readonly string[],
+  wish: JsonObject,
+): Required<Pick<GuestCommand, "argv" | "env">> {
+  const argv = [
+    ...["powershell.exe", "-NoLogo", "-NoProfile", "-NonInteractive"],
+    ...["-EncodedCommand", encodeScript(parts.map(withoutComments).join("\n"))],
+  ];
+  return { argv, env: { HVLAB_WISH: JSON.stringify(wish) } };
 }
 
 /** A script as `-EncodedCommand` takes it: UTF-16 in base64. */

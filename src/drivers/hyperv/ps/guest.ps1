@@ -13,6 +13,10 @@ $script:GuestFunctions = @{
     read_bytes = 'Read-HvlabBytes'
     identity = 'Get-HvlabIdentity'
     remove_file = 'Remove-HvlabFile'
+    look_at = 'Get-HvlabEntry'
+    set_time = 'Set-HvlabTime'
+    check_folder = 'Test-HvlabFolder'
+    remove_folder = 'Remove-HvlabFolder'
     temporary_folder = 'Get-HvlabTemporaryFolder'
 }
 

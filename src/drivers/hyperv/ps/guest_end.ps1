@@ -3,9 +3,11 @@
 
 $global:HvlabPrograms = @{}
 $global:HvlabFiles = @{}
+$global:HvlabEpoch = [DateTime]::SpecifyKind((New-Object DateTime 1970, 1, 1), 'Utc')
 
 function global:Write-HvlabAnswer($answer) { ConvertTo-Json -InputObject $answer -Depth 5 -Compress }
 
+# Windows calls a full disk 112 or 39, and PowerShell elsewhere 28.
 function global:Write-HvlabFailure($exception) {
     for ($at = $exception; $at.InnerException; $at = $at.InnerException) { }
     $code = 'failed'
@@ -15,7 +17,7 @@ function global:Write-HvlabFailure($exception) {
     }
     elseif ($at -is [IO.FileNotFoundException] -or $at -is [IO.DirectoryNotFoundException]) { $code = 'not_found' }
     elseif ($at -is [UnauthorizedAccessException]) { $code = 'denied' }
-    elseif ($at -is [IO.IOException] -and ($at.HResult -band 0xFFFF) -eq 112) { $code = 'disk_full' }
+    elseif ($at -is [IO.IOException] -and 112, 39, 28 -contains ($at.HResult -band 0xFFFF)) { $code = 'disk_full' }
     Write-HvlabAnswer @{ failure = $code; message = $at.Message }
 }
 
@@ -173,15 +175,20 @@ function global:Write-HvlabBytes([string] $key, [string] $base64) {
     catch { Write-HvlabFailure $_.Exception }
 }
 
-function global:Close-HvlabFile([string] $key, [string] $keep) {
+# A file that is kept gets its name when what lies on the guest's disk has the SHA-256 of what was sent.
+function global:Close-HvlabFile([string] $key, [string] $keep, [string] $sha256) {
     $file = $global:HvlabFiles[$key]
     if (-not $file) { return Write-HvlabAnswer @{ closed = $true } }
     $global:HvlabFiles.Remove($key)
     try {
         $file.Stream.Dispose()
         if ($keep -eq 'yes' -and $file.Passing) {
-            if ($file.Overwrite -and [IO.File]::Exists($file.Path)) { [IO.File]::Delete($file.Path) }
-            [IO.File]::Move($file.Passing, $file.Path)
+            if ((Get-FileHash -LiteralPath $file.Passing -Algorithm SHA256 -ErrorAction Stop).Hash -ne $sha256) {
+                [IO.File]::Delete($file.Passing)
+                return Write-HvlabAnswer @{ failure = 'differs'; message = 'Its SHA-256 is another' }
+            }
+            if ($file.Overwrite -and [IO.File]::Exists($file.Path)) { [IO.File]::Replace($file.Passing, $file.Path, [NullString]::Value) }
+            else { [IO.File]::Move($file.Passing, $file.Path) }
         }
         elseif ($file.Passing) { [IO.File]::Delete($file.Passing) }
         Write-HvlabAnswer @{ closed = $true }
@@ -217,6 +224,50 @@ function global:Remove-HvlabFile([string] $path) {
     try {
         $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
         [IO.File]::Delete($full)
+        Write-HvlabAnswer @{ removed = $true }
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}
+
+# What a path is; times are milliseconds since 1970.
+function global:Get-HvlabEntry([string] $path) {
+    try {
+        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        $item = New-Object IO.FileInfo $full
+        $answer = @{ kind = 'missing' }
+        if ([IO.Directory]::Exists($full)) { $answer.kind = 'folder' }
+        elseif ($item.Exists) {
+            $answer.kind = 'file'
+            $answer.size_bytes = $item.Length
+        }
+        if ($answer.kind -ne 'missing') { $answer.modified_ms = [Math]::Floor(($item.LastWriteTimeUtc - $global:HvlabEpoch).TotalMilliseconds) }
+        Write-HvlabAnswer $answer
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}
+
+function global:Set-HvlabTime([string] $path, [string] $milliseconds) {
+    try {
+        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        [IO.File]::SetLastWriteTimeUtc($full, $global:HvlabEpoch.AddMilliseconds([double] $milliseconds))
+        Write-HvlabAnswer @{ set = $true }
+    }
+    catch { Write-HvlabFailure $_.Exception }
+}
+
+# Whether a folder may be made, or gone into.
+function global:Test-HvlabFolder([string] $path, [string] $overwrite) {
+    if (-not [IO.Path]::IsPathRooted($path)) { return Write-HvlabAnswer @{ failure = 'relative'; message = $path } }
+    if ([IO.File]::Exists($path)) { return Write-HvlabAnswer @{ failure = 'is_file'; message = $path } }
+    if ($overwrite -ne 'yes' -and [IO.Directory]::Exists($path)) { return Write-HvlabAnswer @{ failure = 'exists'; message = $path } }
+    Write-HvlabAnswer @{ free = $true }
+}
+
+# Takes away a folder of ours that has not got its own name yet. One that is not there counts as removed.
+function global:Remove-HvlabFolder([string] $path) {
+    try {
+        if ($path -notmatch '\.hvlab-[0-9a-f]{8}$') { return Write-HvlabAnswer @{ failure = 'denied'; message = 'It is no passing folder' } }
+        if ([IO.Directory]::Exists($path)) { [IO.Directory]::Delete($path, $true) }
         Write-HvlabAnswer @{ removed = $true }
     }
     catch { Write-HvlabFailure $_.Exception }

@@ -101,6 +101,7 @@ namespace HvlabSimulation
             environment["TEMP"] = System.IO.Path.Combine(folder, "disk");
             environment["TMP"] = environment["TEMP"];
             environment["TMPDIR"] = environment["TEMP"];
+            environment["PATH"] = GuestProcesses.ProgramsOf(machine, instance.Process.StartInfo.FileName) + System.IO.Path.PathSeparator + environment["PATH"];
             instance.Process.StartInfo.WorkingDirectory = System.IO.Path.Combine(folder, "disk");
             Runspace runspace = RunspaceFactory.CreateOutOfProcessRunspace(TypeTable.LoadDefaultTypeFiles(), instance);
             runspace.Open();

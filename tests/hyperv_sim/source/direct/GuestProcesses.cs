@@ -24,6 +24,18 @@ namespace HvlabSimulation
             return Path.IsPathRooted(path) ? path : Path.Combine(FolderOf(machine), "disk", path);
         }
 
+        /// <summary>A folder of programs that every Windows has and this system may not: powershell.exe, which is the given shell.</summary>
+        public static string ProgramsOf(Node machine, string shell)
+        {
+            string folder = Path.Combine(FolderOf(machine), "programs");
+            string program = Path.Combine(folder, "powershell.exe");
+            if (Path.DirectorySeparatorChar == '\\' || File.Exists(program)) return folder;
+            Directory.CreateDirectory(folder);
+            File.WriteAllText(program, "#!/bin/sh\nexec '" + shell + "' \"$@\"\n");
+            using (Process mode = Process.Start("chmod", "755 " + program)) mode.WaitForExit();
+            return folder;
+        }
+
         public static void Remember(Node machine, int process)
         {
             File.WriteAllText(Path.Combine(FolderOf(machine), "sessions", process.ToString()), "");

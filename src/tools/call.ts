@@ -6,26 +6,13 @@
 import type { Clock } from "../base/clock.ts";
 import { type Deadline, startDeadline } from "../base/deadline.ts";
 import { HvError } from "../base/errors.ts";
-import { joinPath } from "../base/paths.ts";
 import type { Plan } from "../contract/plan.ts";
-import type { Vm } from "../contract/vm.ts";
-import type { Driver } from "../drivers/driver.ts";
-import type {
-  CallAnswer,
-  CallContext,
-  CallOptions,
-  CallRequest,
-  CallSurroundings,
-  Dispatcher,
-  PreparedCall,
-  Provided,
-  Tool,
-} from "./tool.ts";
 import { type Admitted, ProgressRelay } from "./admission.ts";
-import { checkTool, checkVm, checkWrite, mayRunWithoutPlan } from "./policy.ts";
-import type { Session } from "./session.ts";
-import { resolveVms, type Target } from "./targets.ts";
+import { admit, usesDriver } from "./admit.ts";
 import { classOfCall } from "./class_of_call.ts";
+import { mayRunWithoutPlan } from "./policy.ts";
+import type { Session } from "./session.ts";
+import type { CallAnswer, CallRequest, CallSurroundings, Dispatcher, PreparedCall, Tool } from "./tool.ts";
 
 export class Pipeline implements Dispatcher {
   readonly #session: Session;
@@ -55,7 +42,8 @@ export class Pipeline implements Dispatcher {
       const earlier = await this.#earlierAnswer(tool, prepared, request.key);
       if (earlier !== undefined) return earlier;
       const relay = new ProgressRelay(surroundings.progress);
-      const admitted = await this.#admit(tool, prepared, deadline, relay, request, surroundings);
+      const applicant = { tool, prepared, deadline, relay, options: request, surroundings };
+      const admitted = await admit(this.#session, this, applicant);
       await this.#confirm(admitted, request.confirm);
       if (admitted.class === "R" || tool.delegates) return await finishUnrecorded(admitted, deadline);
       await this.#sweep(admitted);
@@ -85,7 +73,8 @@ export class Pipeline implements Dispatcher {
     );
     const relay = new ProgressRelay();
     using output = await DetachedOutput.open(host, state, op, (progress) => relay.report(progress));
-    const admitted = await this.#admit(tool, prepared, deadline, relay, {}, { sinks: output.sinks });
+    const surroundings = { sinks: output.sinks };
+    const admitted = await admit(this.#session, this, { tool, prepared, deadline, relay, surroundings });
     const files = detachedFiles(state, op);
     const run: PreparedCall["run"] = async (context) =>
       withFiles(await admitted.prepared.run(context), files);
@@ -107,7 +96,8 @@ export class Pipeline implements Dispatcher {
     }
     const prepared = tool.prepare(args);
     using deadline = startDeadline(this.#session.host.clock, undefined, signal);
-    const { context, vms } = await this.#admit(tool, prepared, deadline, new ProgressRelay(), {}, {});
+    const applicant = { tool, prepared, deadline, relay: new ProgressRelay() };
+    const { context, vms } = await admit(this.#session, this, applicant);
     const effect = await prepared.plan(context);
     const { mintPlan, subjectOf } = await import("./confirmation.ts");
     return await mintPlan(
@@ -117,98 +107,6 @@ export class Pipeline implements Dispatcher {
       effect,
       this.#session.host.clock.now(),
     );
-  }
-
-  /** Policy, features, target: everything that is looked at before a token. */
-  async #admit(
-    tool: Tool,
-    prepared: PreparedCall,
-    deadline: Deadline,
-    relay: ProgressRelay,
-    options: CallOptions,
-    { sinks, terminal }: Pick<CallSurroundings, "sinks" | "terminal">,
-  ): Promise<Admitted> {
-    const { host, config, state, door, catalogue } = this.#session;
-    const callClass = classOfCall(tool, prepared.args);
-    checkTool(config, tool, callClass);
-    const uses = new Set(tool.uses);
-    const driver = usesDriver(tool) ? await this.#session.driver() : undefined;
-    if (driver !== undefined && tool.feature !== undefined && !driver.features.has(tool.feature)) {
-      throw new HvError("hv.unsupported", `The driver "${driver.name}" has no ${tool.feature}`, {
-        hint: `It has ${[...driver.features].join(", ")}`,
-        context: { driver: driver.name, feature: tool.feature },
-      });
-    }
-    const targets = driver === undefined ? [] : await this.#findTargets(driver, tool, prepared, deadline);
-    const vms = targets.flatMap((target) => target.vm ?? []);
-    const vm = uses.has("vm") ? vms[0] : undefined;
-    const written = tool.writes === undefined ? undefined : prepared.args[tool.writes];
-    if (typeof written === "string") await checkWrite(config, host, door, written);
-    for (const folder of prepared.opens()) await checkWrite(config, host, door, joinPath(folder, "file"));
-
-    const store = uses.has("store") ? await this.#session.store() : undefined;
-    const history = uses.has("history") ? await this.#session.history() : undefined;
-    const warnings: string[] = [];
-    const context: CallContext & Provided = {
-      host,
-      config,
-      state,
-      door,
-      signal: deadline.signal,
-      progress: (progress) => relay.report(progress),
-      warn: (text) => warnings.push(text),
-      options,
-      sinks,
-      terminal,
-      history,
-      catalogue,
-      dispatcher: this,
-      get driver() {
-        return provided(driver, "driver", tool);
-      },
-      get store() {
-        return provided(store, "store", tool);
-      },
-      get vm() {
-        return provided(vm, "vm", tool);
-      },
-      get targets() {
-        return provided(uses.has("targets") ? targets : undefined, "targets", tool);
-      },
-    };
-    // Handlers hand on `{ ...context }`: that must not read what the tool did not ask for.
-    const asked = { driver, store, vm, targets: uses.has("targets") ? targets : undefined };
-    for (const [name, value] of Object.entries(asked)) {
-      Object.defineProperty(context, name, { enumerable: value !== undefined });
-    }
-    return {
-      tool,
-      class: callClass,
-      prepared: driver?.simulated ? markSimulated(prepared) : prepared,
-      context,
-      vms,
-      relay,
-      warnings,
-    };
-  }
-
-  /**
-   * The VMs that the call names, observed now and allowed by the policy. Of several in a call that loses nothing each
-   * may fail for itself; else a failure is thrown.
-   */
-  async #findTargets(
-    driver: Driver,
-    tool: Tool,
-    { args }: PreparedCall,
-    { signal }: Deadline,
-  ): Promise<Target[]> {
-    if (!tool.uses.includes("vm") && !tool.uses.includes("targets")) return [];
-    const named = [args.vm].flat().filter((reference) => typeof reference === "string");
-    const allow = (vm: Vm): void => checkVm(this.#session.config, vm);
-    const targets = await resolveVms(driver, named, allow, signal);
-    const failed = targets.find(({ error }) => error !== undefined);
-    if (failed?.error !== undefined && (targets.length === 1 || tool.class === "D")) throw failed.error;
-    return targets;
   }
 
   /** Lets the driver come up before the call's own time begins. */
@@ -264,20 +162,6 @@ export class Pipeline implements Dispatcher {
   }
 }
 
-function usesDriver({ uses }: Tool): boolean {
-  return uses.includes("driver") || uses.includes("vm") || uses.includes("targets");
-}
-
-/** What a simulated host answers must never pass for a real host's. */
-function markSimulated(prepared: PreparedCall): PreparedCall {
-  return {
-    args: prepared.args,
-    opens: () => prepared.opens(),
-    run: async (context) => ({ ...await prepared.run(context), simulated: true }),
-    plan: (context) => prepared.plan(context),
-  };
-}
-
 /** Runs a reading call: no record, no audit line. */
 async function finishUnrecorded(admitted: Admitted, deadline: Deadline): Promise<CallAnswer> {
   const { clock } = admitted.context.host;
@@ -306,9 +190,4 @@ function raceSignal<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Pro
 
 function limitOf({ timeout_s }: CallRequest): number | undefined {
   return timeout_s === undefined ? undefined : timeout_s * 1000;
-}
-
-function provided<T>(value: T | undefined, what: string, tool: Tool): T {
-  if (value !== undefined) return value;
-  throw new HvError("hv.internal", `The tool "${tool.name}" reads "${what}" without naming it in its uses`);
 }

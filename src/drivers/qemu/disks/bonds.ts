@@ -12,6 +12,8 @@ import { digestFile } from "../../copy_with_digest.ts";
 import { tryTakeDiskLock } from "./disk_lock.ts";
 
 const SCHEMA = 1;
+/** Named by the digest of the disk's path. */
+const BOND_FILE = /^[0-9a-f]{64}\.json$/;
 
 /** A file as it was. */
 export const Fingerprint = z.object({
@@ -63,7 +65,7 @@ export async function removeBond(context: QemuContext, path: string): Promise<vo
 /** All bonds that can be read. Those whose disk is gone say nothing any more and are left out. */
 export async function listBonds(context: QemuContext): Promise<Bond[]> {
   const bonds: Bond[] = [];
-  for (const bond of await readableBonds(context)) {
+  for (const bond of (await readBonds(context)).readable) {
     if (await context.host.files.stat(bond.path) !== undefined) bonds.push(bond);
   }
   return bonds;
@@ -76,22 +78,35 @@ export async function listBonds(context: QemuContext): Promise<Bond[]> {
  */
 export async function sweepBonds(context: QemuContext): Promise<void> {
   const { files } = context.host;
-  for (const { path } of await readableBonds(context)) {
+  for (const { path } of (await readBonds(context)).readable) {
     if (await files.stat(path) !== undefined) continue;
     await using lock = await tryTakeDiskLock(context, path);
     if (lock !== undefined && await files.stat(path) === undefined) await removeBond(context, path);
   }
 }
 
-async function readableBonds({ host: { files }, state }: QemuContext): Promise<Bond[]> {
-  if (await files.stat(state.disks) === undefined) return [];
-  const bonds: Bond[] = [];
+/** The files of bonds that cannot be read, but for a disk's own. */
+export async function damagedBonds(context: QemuContext, path: string): Promise<string[]> {
+  const own = await bondFile(context, path);
+  return (await readBonds(context)).damaged.filter((file) => file !== own);
+}
+
+async function readBonds(
+  { host: { files }, state }: QemuContext,
+): Promise<{ readable: Bond[]; damaged: string[] }> {
+  const readable: Bond[] = [];
+  const damaged: string[] = [];
+  if (await files.stat(state.disks) === undefined) return { readable, damaged };
   for (const { name } of await files.list(state.disks)) {
-    const text = await files.readTextIfPresent(joinPath(state.disks, name));
-    const parsed = z.safeParse(Bond, text === undefined ? undefined : readJson(text));
-    if (parsed.success) bonds.push(parsed.data);
+    const path = joinPath(state.disks, name);
+    const text = await files.readTextIfPresent(path);
+    // Beside bonds there are those that are being written.
+    if (text === undefined || !BOND_FILE.test(name)) continue;
+    const parsed = z.safeParse(Bond, readJson(text));
+    if (parsed.success) readable.push(parsed.data);
+    else damaged.push(path);
   }
-  return bonds;
+  return { readable, damaged };
 }
 
 /** A file as it is now. Reads all of it. */

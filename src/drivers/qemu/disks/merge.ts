@@ -20,6 +20,7 @@ import { qemuName } from "./format_names.ts";
 import { mergeLive } from "./live_merge.ts";
 import { isInside } from "./places.ts";
 import { refuseStrangers, refuseUnreadable } from "./trust.ts";
+import { refuseUnknownUsers } from "./unknown_users.ts";
 import { type DiskVm, findChildren, findVms, ownerOf } from "./users.ts";
 
 /** A disk that can be merged, with what it is merged into and the VM that has it. */
@@ -105,6 +106,7 @@ async function findMerge(
       `several VMs have it: ${vms.map(({ record }) => record.name).join(", ")}`,
     );
   }
+  await refuseUnknownUsers(context, parent.path, "merge into");
   return { disk, parent, vm };
 }
 

@@ -11,7 +11,10 @@ import { readDisk } from "./chain.ts";
 import { isInside } from "./places.ts";
 import { describeUsers, findHolders, findVms, ownerOf, refuseParent } from "./users.ts";
 
-/** What removing a disk loses. Throws `hv.conflict` when somebody needs it, `hv.bad_image` when it is no disk. */
+/**
+ * What removing a disk loses. Throws `hv.conflict` when somebody needs it, `hv.io` when a damaged record hides who does,
+ * and `hv.bad_image` when it is no disk.
+ */
 export async function lossesOfDisk(
   context: QemuContext,
   path: string,

@@ -9,6 +9,7 @@ import { observe } from "../observe.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { listBonds } from "./bonds.ts";
 import { isInside } from "./places.ts";
+import { refuseUnknownUsers } from "./unknown_users.ts";
 
 /** Programs that open disks. */
 const OPENERS = [QEMU, "qemu-nbd", QEMU_IMG, "qemu-storage-daemon", "qemu-io", "kvm"] as const;
@@ -87,7 +88,10 @@ export async function findChildren(context: QemuContext, path: string): Promise<
   return (await listBonds(context)).filter(({ parent }) => parent.path === path).map((bond) => bond.path);
 }
 
-/** Throws `hv.conflict` when another disk, or a VM's own disk, leans on this one: it would be nonsense afterwards. */
+/**
+ * Throws `hv.conflict` when another disk, or a VM's own disk, leans on this one: it would be nonsense afterwards. Throws
+ * `hv.io` when that cannot be told.
+ */
 export async function refuseParent(
   context: QemuContext,
   path: string,
@@ -99,7 +103,7 @@ export async function refuseParent(
     !direct && record.base?.path === path
   ).map(({ record }) => record.name);
   const leaning = [...children, ...vms.map((name) => `the VM ${name}`)];
-  if (leaning.length === 0) return;
+  if (leaning.length === 0) return await refuseUnknownUsers(context, path, action);
   throw new HvError("hv.conflict", `Cannot ${action} "${path}": "${leaning.join('", "')}" leans on it`, {
     hint: "Merge or remove what leans on it first",
     context: { path, children: leaning, wanted: "no children", found: "in use" },
@@ -122,7 +126,10 @@ export function refuseStored(context: QemuContext, path: string, action: string)
   );
 }
 
-/** Throws `hv.conflict` when a file may not be replaced: it belongs to something, or somebody needs it. */
+/**
+ * Throws `hv.conflict` when a file may not be replaced: it belongs to something, or somebody needs it. Throws `hv.io`
+ * when that cannot be told.
+ */
 export async function refuseReplacing(
   context: QemuContext,
   path: string,

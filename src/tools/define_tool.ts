@@ -58,7 +58,10 @@ export interface ToolDefinition<S extends Shape, O extends z.ZodMiniType, U exte
   fetches?: keyof S & string;
   /** The field that names a host file or folder which the tool writes. With it a call of class R is one of class M. */
   writes?: keyof S & string;
-  /** Host folders that a call opens to a guest, which may write into them: the policy's folders count as for writing. */
+  /**
+   * Host folders that a call opens to a guest, which may write into them, and files that it changes where they are: the
+   * policy's folders count as for writing. What a link leads to counts, not where the link lies.
+   */
   opens?: (args: Args<S>) => readonly string[];
   /** The exit code that the command line gives for a success; 0 when left out. */
   exitCode?: (result: z.output<O>) => number;

@@ -25,7 +25,6 @@ export default defineTool({
   feature: "disks",
   timed: true,
   writes: "path",
-  // What a link leads to counts, not where the link lies.
   opens: ({ path }) => [path],
   async handle({ path, ...wish }, context) {
     const { driver, vm, signal } = context;

@@ -16,7 +16,6 @@ export default defineTool({
   feature: "disks",
   timed: true,
   writes: "path",
-  // What a link leads to counts, not where the link lies.
   opens: ({ path }) => [path],
   handle: ({ path }, context) => abilityOf(context.driver, "disks").compact(path, context),
 });

@@ -19,7 +19,6 @@ export default defineTool({
   feature: "disks",
   timed: true,
   writes: "path",
-  // What a link leads to counts, not where the link lies.
   opens: ({ path }) => [path],
   async plan({ path, follow_parents }, { driver, signal }) {
     const disks = abilityOf(driver, "disks");

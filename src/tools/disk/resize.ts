@@ -17,7 +17,6 @@ export default defineTool({
   feature: "disks",
   timed: true,
   writes: "path",
-  // What a link leads to counts, not where the link lies.
   opens: ({ path }) => [path],
   handle: ({ path, size_bytes }, context) =>
     abilityOf(context.driver, "disks").resize(path, size_bytes, context),

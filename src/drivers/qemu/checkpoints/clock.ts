@@ -4,10 +4,8 @@ import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { linkFor } from "../agent/channel.ts";
 import type { AgentAnswer } from "../agent/protocol.ts";
-import { observe } from "../observe.ts";
 import type { VmRecord } from "../records.ts";
-import { RuntimeFolder } from "../runtime_folder.ts";
-import { objectsIn } from "./answers.ts";
+import { agentOf, hasAgent } from "../vm_agent.ts";
 import { VmMonitor } from "./vm_monitor.ts";
 
 /** A guest that has an agent answers within this time after a restore, on a busy host too. */
@@ -15,13 +13,11 @@ const PATIENCE_MS = 1_500;
 const NANOSECONDS = 1_000_000;
 /** What a guest that shows the right time may be off, with a busy host between the question and the answer. */
 const SAME_TIME_MS = 1_000;
-/** The label of the agent's port on QEMU's command line. */
-const AGENT_CHARDEV = "agent";
 
 /**
  * Tells the guest what time it is, and the scope how far it was off. A guest without an agent, or one that refuses,
- * keeps its clock: the restore is good all the same. The agent sets the clock first and then the hardware's through a program that may be missing,
- * so even its refusal may come from a guest whose clock is right.
+ * keeps its clock: the restore is good all the same. The agent sets the clock first and then the hardware's through a
+ * program that may be missing, so even its refusal may come from a guest whose clock is right.
  */
 export async function setGuestClock(
   context: QemuContext,
@@ -29,18 +25,9 @@ export async function setGuestClock(
   { signal, guestClock }: CallScope,
 ): Promise<void> {
   const { host } = context;
-  const { agent, agentLock } = new RuntimeFolder(record.runtime);
   if (!await hasAgent(new VmMonitor(context, record))) return;
   // The connection stays for whoever uses the guest next, since the agent takes a pause after each.
-  const link = linkFor({
-    host,
-    socket: agent,
-    lock: agentLock,
-    isCrashed: async (limited) => {
-      const { state, reason } = await observe(context, record, limited);
-      return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
-    },
-  });
+  const link = linkFor(agentOf(context, record));
   const limits = { signal, patienceMs: PATIENCE_MS, limitMs: PATIENCE_MS };
   try {
     await link.connect(signal, PATIENCE_MS);
@@ -60,14 +47,4 @@ export async function setGuestClock(
 
 function millisecondsIn(answer: AgentAnswer): number | undefined {
   return answer.ok && typeof answer.value === "number" ? answer.value / NANOSECONDS : undefined;
-}
-
-/** Whether something in the guest has opened the agent's port; without that nobody need be waited for. */
-export async function hasAgent(monitor: VmMonitor): Promise<boolean> {
-  try {
-    const ports = objectsIn(await monitor.tell("query-chardev"));
-    return ports.some((port) => port.label === AGENT_CHARDEV && port["frontend-open"] === true);
-  } catch {
-    return false;
-  }
 }

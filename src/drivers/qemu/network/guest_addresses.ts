@@ -4,12 +4,10 @@ import { isPlainObject } from "../../../base/json.ts";
 import type { NicAddress } from "../../../contract/network.ts";
 import { linkFor } from "../agent/channel.ts";
 import { objectsIn, textIn } from "../checkpoints/answers.ts";
-import { hasAgent } from "../checkpoints/clock.ts";
 import { VmMonitor } from "../checkpoints/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
-import { observe } from "../observe.ts";
 import type { VmRecord } from "../records.ts";
-import { RuntimeFolder } from "../runtime_folder.ts";
+import { agentOf, hasAgent } from "../vm_agent.ts";
 
 /** An agent that is up answers within milliseconds, on a busy host within a second. */
 const LIMIT_MS = 2_000;
@@ -22,16 +20,7 @@ export async function readAddresses(
 ): Promise<Map<string, NicAddress[]> | undefined> {
   const { host } = context;
   if (!await hasAgent(new VmMonitor(context, record))) return undefined;
-  const { agent, agentLock } = new RuntimeFolder(record.runtime);
-  const link = linkFor({
-    host,
-    socket: agent,
-    lock: agentLock,
-    isCrashed: async (limited) => {
-      const { state, reason } = await observe(context, record, limited);
-      return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
-    },
-  });
+  const link = linkFor(agentOf(context, record));
   try {
     const limits = { signal, patienceMs: LIMIT_MS, limitMs: LIMIT_MS };
     const [answer] = await link.ask([{ name: "guest-network-get-interfaces" }], limits);

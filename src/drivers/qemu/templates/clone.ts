@@ -4,16 +4,16 @@ import { joinPath } from "../../../base/paths.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { linkFor } from "../agent/channel.ts";
-import type { AgentAddress, AgentLink } from "../agent/link.ts";
+import type { AgentLink } from "../agent/link.ts";
 import type { Boot } from "../launch/machine_plan.ts";
 import type { QemuContext } from "../context.ts";
 import type { Making } from "../creation.ts";
 import { imageOf, kernelBoot } from "../images/images.ts";
 import { powerOn } from "../power/instance.ts";
-import { observe } from "../observe.ts";
 import { OVERLAY_FILE } from "../overlay.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
+import { agentOf } from "../vm_agent.ts";
 import { loadDeviceState } from "./device_state.ts";
 import { STUB_FILE, type Template, templateFile } from "./record.ts";
 import { sleeperOf, wakeGuest } from "./wake.ts";
@@ -102,20 +102,6 @@ async function wakeOrLull(
   if (!tiedToUs || waking.kind !== "waker") return await wakeGuest(link, clock, waking, signal);
   await link.connect(signal, Infinity);
   link.lull(sleeperOf(link, clock, waking));
-}
-
-/** The guest agent of a VM. */
-export function agentOf(context: QemuContext, record: VmRecord): AgentAddress {
-  const runtime = new RuntimeFolder(record.runtime);
-  return {
-    host: context.host,
-    socket: runtime.agent,
-    lock: runtime.agentLock,
-    isCrashed: async (signal) => {
-      const { state, reason } = await observe(context, record, signal);
-      return state === "crashed" ? { reason: reason ?? "The guest has crashed" } : undefined;
-    },
-  };
 }
 
 /** A few hundred KiB. */

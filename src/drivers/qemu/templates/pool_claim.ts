@@ -7,7 +7,7 @@ import type { QemuContext } from "../context.ts";
 import { refuseTakenName, takeNames } from "../creation.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { tryTakeVmLock } from "../vm_lock.ts";
-import { agentOf } from "./clone.ts";
+import { agentOf } from "../vm_agent.ts";
 import type { MachineSize } from "./fingerprint.ts";
 import { membersOf, tellQemu } from "./pool_member.ts";
 import { readTemplate } from "./record.ts";

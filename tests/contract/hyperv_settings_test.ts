@@ -4,6 +4,11 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "../../src/base/json.ts";
 import { Vm } from "../../src/contract/vm.ts";
 import { VmSettings } from "../../src/contract/vm_settings.ts";
+import type { CallScope } from "../../src/drivers/call_scope.ts";
+import { HyperV } from "../../src/drivers/hyperv/client.ts";
+import { openHyperVDriver } from "../../src/drivers/hyperv/driver.ts";
+import { changeWithNotes } from "../../src/drivers/hyperv/notes.ts";
+import { StateFolder } from "../../src/state/layout.ts";
 import type { Lab } from "../contract/lab.ts";
 import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";
 
@@ -109,7 +114,62 @@ faultTest("a VM whose settings cannot be read is shown all the same", async ({ l
   assert.match(answer.warnings.join(), /settings: .*no firmware/);
 });
 
+faultTest("programs that change one VM's notes at once lose nothing", async ({ lab, world }) => {
+  const scope = newScope();
+  const { id } = await lab.vm("vm_create", { name: "web", ...SMALL });
+  await lab.call("vm_start", { vm: id });
+  const state = new StateFolder(`${world.folder}/state`);
+  const other = openHyperVDriver({ host: world.host, state });
+  try {
+    await world.setFaults({ rules: [{ cmdlet: "Set-VM", do: "delay", seconds: 0.1 }] });
+    for (const [round, cpus] of [2, 3, 4].entries()) {
+      await Promise.all([
+        lab.call("vm_configure", { vm: id, notes: `round ${round}` }),
+        other.configure?.configure(id, { memory_mb: 512 }, scope),
+        other.configure?.configure(id, { cpus }, scope),
+      ]);
+      const { settings, at_next_start, managed } = await lab.vm("vm_get", { vm: id });
+      assert.deepEqual([settings?.notes, at_next_start, managed], [
+        `round ${round}`,
+        { memory_mb: 512, cpus },
+        true,
+      ]);
+    }
+    await lab.call("vm_delete", { vm: id }, { confirm: "web" });
+    assert.deepEqual([...Deno.readDirSync(state.locks)].filter(({ name }) => name.includes(id)), []);
+  } finally {
+    await other.close();
+  }
+});
+
+faultTest("notes that somebody else changes meanwhile are read anew", async ({ lab, world }) => {
+  const { id } = await lab.vm("vm_create", { name: "web", ...SMALL });
+  const scope = newScope();
+  const hyperv = new HyperV(world.host);
+  const state = new StateFolder(`${lab.root}/state`);
+  try {
+    const seen: string[] = [];
+    await changeWithNotes(hyperv, state, id, async ({ notes: was }) => {
+      seen.push(was);
+      const args = { notes: `${was} foreign`, was };
+      if (seen.length === 1) await hyperv.changeMachine("set_machine", id, args, scope);
+      await hyperv.changeMachine("set_machine", id, { notes: `${was} ours`, was }, scope);
+    }, scope);
+    const { notes } = await hyperv.getMachine(id, scope.signal);
+    assert.equal(notes, `${seen[0]} foreign ours`);
+    const args = { notes: "", was: "others" };
+    await assert.rejects(hyperv.changeMachine("set_machine", id, args, scope), { code: "hv.conflict" });
+    assert.equal((await hyperv.getMachine(id, scope.signal)).notes, notes);
+  } finally {
+    await hyperv.close();
+  }
+});
+
 endSharedHost();
+
+function newScope(): CallScope {
+  return { signal: AbortSignal.timeout(60_000), progress: () => {} };
+}
 
 async function makeWithDisc(lab: Lab, name: string, generation: number): Promise<void> {
   const iso = `${lab.root}/disc.iso`;

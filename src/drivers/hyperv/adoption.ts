@@ -8,13 +8,14 @@ import type { AdoptionAbilities } from "../vm_extras.ts";
 import type { HyperV } from "./client.ts";
 import type { MachineFacts } from "./map.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
+import { changeNotes } from "./notes.ts";
 import { putTag, readTag, removeTag } from "./tag.ts";
 
 /** Adopting and forgetting VMs of this host. */
 export function openAdoption(hyperv: HyperV, state: StateFolder): AdoptionAbilities {
   return {
     adopt: (locator, name, scope) => adoptVm(hyperv, state, locator, name, scope),
-    forget: (id, scope) => forgetVm(hyperv, id, scope),
+    forget: (id, scope) => forgetVm(hyperv, state, id, scope),
   };
 }
 
@@ -40,7 +41,7 @@ async function adoptVm(
   if (tag === undefined) {
     const created_at = new Date(hyperv.host.clock.now()).toISOString();
     const mark = { key: `hvlab-${crypto.randomUUID()}`, created_at, making: false, adopted: true };
-    await hyperv.changeMachine("set_machine", id, { notes: putTag(machine.notes, mark) }, scope);
+    await changeNotes(hyperv, state, id, (notes) => putTag(notes, mark), scope);
   }
   if (name !== undefined && name !== machine.name) {
     await hyperv.changeMachine("rename_machine", id, { name }, scope);
@@ -70,7 +71,12 @@ async function findForeign(hyperv: HyperV, locator: string, signal: AbortSignal)
 }
 
 /** Takes the mark off an adopted VM; the VM itself goes on as it is. */
-export async function forgetVm(hyperv: HyperV, id: string, scope: CallScope): Promise<void> {
+export async function forgetVm(
+  hyperv: HyperV,
+  state: StateFolder,
+  id: string,
+  scope: CallScope,
+): Promise<void> {
   const { notes, name } = await hyperv.getMachine(id, scope.signal);
   if (readTag(notes)?.adopted !== true) {
     throw new HvError("hv.unsupported", `"${name}" was not adopted`, {
@@ -78,5 +84,5 @@ export async function forgetVm(hyperv: HyperV, id: string, scope: CallScope): Pr
       context: { vm: id },
     });
   }
-  await hyperv.changeMachine("set_machine", id, { notes: removeTag(notes) }, scope);
+  await changeNotes(hyperv, state, id, removeTag, scope);
 }

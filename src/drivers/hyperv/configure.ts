@@ -7,6 +7,7 @@ import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
 import { type MachineFacts, vmOf } from "./map.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
+import { changeWithNotes } from "./notes.ts";
 import { readNext, writeNext } from "./tag.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
@@ -14,6 +15,7 @@ const BYTES_PER_MIB = 1024 * 1024;
 /** Changes a VM that is off at once; what another one cannot take now waits in its notes for its next start. */
 export async function configureVm(
   hyperv: HyperV,
+  state: StateFolder,
   id: string,
   change: VmChange,
   scope: CallScope,
@@ -25,7 +27,22 @@ export async function configureVm(
       context: { vm: id, memory_mb },
     });
   }
-  const machine = await hyperv.getMachine(id, scope.signal);
+  return await changeWithNotes(
+    hyperv,
+    state,
+    id,
+    (machine) => changeSize(hyperv, id, machine, change, scope),
+    scope,
+  );
+}
+
+async function changeSize(
+  hyperv: HyperV,
+  id: string,
+  machine: MachineFacts,
+  change: VmChange,
+  scope: CallScope,
+): Promise<{ now: string[]; at_next_start: string[] }> {
   if (machine.state === "Off") {
     await applyChange(hyperv, id, machine, { ...readNext(machine.notes), ...change }, scope);
     return { now: Object.keys(change), at_next_start: [] };
@@ -38,16 +55,27 @@ export async function configureVm(
     delete waiting[field];
     if (change[field] !== undefined) now.push(field);
   }
-  await hyperv.changeMachine("set_machine", id, { notes: writeNext(machine.notes, waiting) }, scope);
+  const notes = writeNext(machine.notes, waiting);
+  await hyperv.changeMachine("set_machine", id, { notes, was: machine.notes }, scope);
   return { now, at_next_start: Object.keys(waiting) };
 }
 
 /** Gives a VM that is off what waits for its start. */
-export async function applyWaiting(hyperv: HyperV, id: string, scope: CallScope): Promise<void> {
-  const machine = await hyperv.getMachine(id, scope.signal);
-  const waiting = readNext(machine.notes);
-  if (machine.state !== "Off" || Object.keys(waiting).length === 0) return;
-  await applyChange(hyperv, id, machine, waiting, scope);
+export async function applyWaiting(
+  hyperv: HyperV,
+  state: StateFolder,
+  id: string,
+  scope: CallScope,
+): Promise<void> {
+  if (!isWaiting(await hyperv.getMachine(id, scope.signal))) return;
+  await changeWithNotes(hyperv, state, id, async (machine) => {
+    if (isWaiting(machine)) await applyChange(hyperv, id, machine, readNext(machine.notes), scope);
+  }, scope);
+}
+
+/** Whether a VM is off and has something to get before it starts. */
+function isWaiting({ state, notes }: MachineFacts): boolean {
+  return state === "Off" && Object.keys(readNext(notes)).length > 0;
 }
 
 async function applyChange(
@@ -61,6 +89,7 @@ async function applyChange(
     memory_bytes: memory_mb === undefined ? null : String(memory_mb * BYTES_PER_MIB),
     cpus: cpus ?? null,
     notes: writeNext(notes, {}),
+    was: notes,
   };
   await hyperv.changeMachine("set_machine", id, args, scope);
 }

@@ -24,7 +24,7 @@ const NO_FOLDER_NAME = /[\\/:*?"<>|]|[. ]$/;
 export function openCopies(hyperv: HyperV, state: StateFolder): CopyAbilities {
   return {
     async clone(id, name, scope) {
-      const disks = await prepare(hyperv, id, scope);
+      const disks = await prepare(hyperv, state, id, scope);
       using _names = await takeNames(hyperv, state, scope.signal);
       await refuseTakenName(hyperv, name, scope.signal);
       const clone = await bringIntoBeing(
@@ -36,7 +36,7 @@ export function openCopies(hyperv: HyperV, state: StateFolder): CopyAbilities {
     },
 
     async export(id, folder, scope) {
-      const disks = await prepare(hyperv, id, scope);
+      const disks = await prepare(hyperv, state, id, scope);
       const files = await writeFolder(hyperv, folder, scope, async () => {
         const { files, machine } = await hyperv.exportMachine(id, folder, scope);
         return await writeExportRecord(hyperv.host, folder, { machine, files, keeps_memory: false }, scope);
@@ -66,16 +66,22 @@ export function openCopies(hyperv: HyperV, state: StateFolder): CopyAbilities {
 }
 
 /** Gives a VM that is off what waits for its start, and says which moment a copy of its disks shows. */
-async function prepare(hyperv: HyperV, id: string, scope: CallScope): Promise<DiskMoment> {
-  await applyWaiting(hyperv, id, scope);
-  const { state, name } = await hyperv.getMachine(id, scope.signal);
+async function prepare(
+  hyperv: HyperV,
+  state: StateFolder,
+  id: string,
+  scope: CallScope,
+): Promise<DiskMoment> {
+  await applyWaiting(hyperv, state, id, scope);
+  const machine = await hyperv.getMachine(id, scope.signal);
+  const { name } = machine;
   if (NO_FOLDER_NAME.test(name)) {
     throw new HvError("hv.unsupported", `Hyper-V cannot copy "${name}": no folder can have that name`, {
       hint: 'Rename it first: no \\ / : * ? " < > |, and no dot at the end',
       context: { vm: id, name },
     });
   }
-  return state === "Off" ? "at_rest" : "power_cut";
+  return machine.state === "Off" ? "at_rest" : "power_cut";
 }
 
 /** Writes into a folder that does not exist or is empty; after a failure it is as it was. */

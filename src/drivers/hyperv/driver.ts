@@ -50,19 +50,19 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     get: async (id, signal) => vmOf(await hyperv.getMachine(id, signal), simulated),
     create: (spec, scope) => makeVm(hyperv, state, spec, scope),
     async start(id, scope) {
-      await applyWaiting(hyperv, id, scope);
+      await applyWaiting(hyperv, state, id, scope);
       await hyperv.changeMachine("start_machine", id, {}, scope);
     },
     stop: (id, mode, scope) => stopVm(hyperv, id, mode, scope),
     losses: (id, signal, options) => lossesOf(hyperv, id, options ?? {}, signal),
     async remove(id, scope, options) {
       await releaseForwards(hyperv, state, id, scope);
-      const removed = await removeVm(hyperv, id, options ?? {}, scope);
+      const removed = await removeVm(hyperv, state, id, options ?? {}, scope);
       await sandboxes.release(id);
       return removed;
     },
     orphans: (signal) => findOrphans(hyperv, sandboxes, signal),
-    removeOrphan: (orphan, scope) => removeOrphan(hyperv, sandboxes, orphan, scope),
+    removeOrphan: (orphan, scope) => removeOrphan(hyperv, state, sandboxes, orphan, scope),
   };
 
   return {
@@ -111,10 +111,10 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       },
     },
     configure: {
-      configure: (id, change, scope) => configureVm(hyperv, id, change, scope),
+      configure: (id, change, scope) => configureVm(hyperv, state, id, change, scope),
       rename: (id, name, scope) => renameVm(hyperv, state, id, name, scope),
     },
-    settings: openSettings(hyperv),
+    settings: openSettings(hyperv, state),
     switches: openSwitches(hyperv, state),
     nics: openNics(hyperv),
     forwards: openForwards(hyperv, state),

@@ -11,6 +11,7 @@ import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { ForwardAbilities, ForwardWish } from "../network_abilities.ts";
 import type { HyperV } from "./client.ts";
+import { changeNotes } from "./notes.ts";
 import { type MarkedForward, readForwards, writeForwards } from "./forward_marks.ts";
 import { readAdapters } from "./networks.ts";
 
@@ -95,6 +96,8 @@ async function addForward(
   if (known !== undefined) return shown(id, known, mappings, addresses);
   const way = findNat(nats, addresses);
   if (way === undefined) throw noNat(id, addresses);
+  const markForwards = (forwards: MarkedForward[]): Promise<void> =>
+    changeNotes(hyperv, state, id, (notes) => writeForwards(notes, forwards), scope);
   const make = async (port: number): Promise<Forward> => {
     const forward = {
       guest_port,
@@ -103,15 +106,14 @@ async function addForward(
       address: way.address,
       auto: host_port === "auto",
     };
-    const { notes } = await hyperv.getMachine(id, scope.signal);
-    const others = readForwards(notes).filter((other) => other.host_port !== port);
-    await writeNotes(hyperv, id, writeForwards(notes, [...others, forward]), scope);
+    const others = marked.filter((other) => other.host_port !== port);
+    await markForwards([...others, forward]);
     const args = { nat: way.nat, host_address, host_port: port, address: way.address, guest_port };
     try {
       const after = await hyperv.ask(Nats, "add_mapping", args, scope);
       return shown(id, forward, after.mappings, addresses);
     } catch (error) {
-      await writeNotes(hyperv, id, writeForwards(notes, marked), scope);
+      await markForwards(marked);
       throw error;
     }
   };
@@ -153,7 +155,7 @@ async function removeForwards(
     ({ mappings } = await hyperv.ask(Nats, "remove_mapping", { id: mapping.id }, scope));
   }
   const left = marked.filter((forward) => !doomed.includes(forward));
-  await writeNotes(hyperv, id, writeForwards(notes, left), scope);
+  await changeNotes(hyperv, state, id, (now) => writeForwards(now, left), scope);
   return doomed.map((forward) => shown(id, forward, mappings, []));
 }
 
@@ -181,10 +183,6 @@ export async function releaseForwards(
     const ports = marked.map(({ host_port }) => host_port).join(", ");
     scope.warn?.(`The host's ports ${ports} still lead to the VM's address: ${toHvError(error).message}`);
   }
-}
-
-async function writeNotes(hyperv: HyperV, id: string, notes: string, scope: CallScope): Promise<void> {
-  await hyperv.changeMachine("set_machine", id, { notes }, scope);
 }
 
 /** The guest's IPv4 addresses that others can use. */

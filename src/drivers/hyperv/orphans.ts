@@ -2,6 +2,7 @@
 
 import type { Orphan, Removed } from "../../contract/vm.ts";
 import { nameOf } from "../../base/paths.ts";
+import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
 import type { MachineFacts } from "./map.ts";
@@ -74,6 +75,7 @@ async function whyOrphan(
 /** Removes one orphan after looking at it again. What has no known age stays. */
 export async function removeOrphan(
   hyperv: HyperV,
+  state: StateFolder,
   sandboxes: Sandboxes,
   orphan: Orphan,
   scope: CallScope,
@@ -92,7 +94,7 @@ export async function removeOrphan(
   if (still.kind === "folder_without_record") {
     return { id, ...await hyperv.removeStrayFolder(id, scope) };
   }
-  return await removeVm(hyperv, id, {}, scope);
+  return await removeVm(hyperv, state, id, {}, scope);
 }
 
 function ageOf(created: string | undefined, now: number): number | undefined {

@@ -2,11 +2,13 @@
 
 import type { Loss } from "../../contract/plan.ts";
 import type { Removed } from "../../contract/vm.ts";
+import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { RemovalOptions } from "../driver.ts";
 import { forgetVm } from "./adoption.ts";
 import type { MachineDisks } from "./answers.ts";
 import type { HyperV } from "./client.ts";
+import { endNotesLock } from "./notes.ts";
 import { readTag } from "./tag.ts";
 
 /**
@@ -15,6 +17,7 @@ import { readTag } from "./tag.ts";
  */
 export async function removeVm(
   hyperv: HyperV,
+  state: StateFolder,
   id: string,
   { keep_disks = false }: RemovalOptions,
   scope: CallScope,
@@ -22,7 +25,7 @@ export async function removeVm(
   const { notes, name } = await hyperv.getMachine(id, scope.signal);
   const tag = readTag(notes);
   if (tag?.adopted) {
-    await forgetVm(hyperv, id, scope);
+    await forgetVm(hyperv, state, id, scope);
     return { id, name, removed: true, files: [] };
   }
   const own = tag === undefined ? {} : { folder: tag.key };
@@ -31,6 +34,7 @@ export async function removeVm(
     { ...own, keep_disks, alone: tag?.sandbox !== undefined },
     scope,
   );
+  await endNotesLock(hyperv, state, id);
   return {
     id,
     name,

@@ -63,7 +63,10 @@ export class Sandboxes {
   /** Removing has a limit of its own: the call's may be used up. */
   async #takeBack(id: string, scope: CallScope): Promise<void> {
     try {
-      await removeVm(this.#hyperv, id, {}, { ...scope, signal: AbortSignal.timeout(TAKE_BACK_LIMIT_MS) });
+      await removeVm(this.#hyperv, this.#state, id, {}, {
+        ...scope,
+        signal: AbortSignal.timeout(TAKE_BACK_LIMIT_MS),
+      });
       await this.release(id);
     } catch (error) {
       scope.warn?.(`The sandbox ${id} could not be removed again: ${toHvError(error).message}`);
@@ -78,7 +81,7 @@ export class Sandboxes {
       const tag = readTag(notes);
       if (tag === undefined || await this.whyEnded(tag) === undefined) continue;
       try {
-        removed.push(await removeVm(this.#hyperv, `vm-${id}`, {}, scope));
+        removed.push(await removeVm(this.#hyperv, this.#state, `vm-${id}`, {}, scope));
         await this.release(`vm-${id}`);
         await this.#hyperv.host.files.remove(this.#lockPath(tag.key));
       } catch (error) {

@@ -2,10 +2,12 @@
 
 import { HvError } from "../../base/errors.ts";
 import type { SecureBoot, VmSettings } from "../../contract/vm_settings.ts";
+import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { SettingsAbilities } from "../vm_extras.ts";
 import type { SettingsFacts } from "./answers.ts";
 import type { HyperV } from "./client.ts";
+import { changeWithNotes } from "./notes.ts";
 import { looksLikeMark, readText, writeText } from "./tag.ts";
 
 const BYTES_PER_MIB = 1024 * 1024;
@@ -17,13 +19,16 @@ const TEMPLATES: Readonly<Record<string, SecureBoot>> = {
 };
 
 /** Reading and writing the settings of this host's VMs. */
-export function openSettings(hyperv: HyperV): SettingsAbilities {
+export function openSettings(hyperv: HyperV, state: StateFolder): SettingsAbilities {
   return {
     async read(id, signal) {
       const { settings, machine } = await hyperv.settings(id, signal);
       return settingsOf(settings, machine.notes);
     },
-    write: (id, settings, scope) => writeSettings(hyperv, id, settings, scope),
+    async write(id, settings, scope) {
+      if (settings.notes === undefined) return await writeSettings(hyperv, id, settings, scope);
+      await changeWithNotes(hyperv, state, id, () => writeSettings(hyperv, id, settings, scope), scope);
+    },
   };
 }
 
@@ -76,6 +81,7 @@ async function writeSettings(
     start_delay: wanted.start_delay_s ?? null,
     stop_action: wanted.on_host_stop === undefined ? null : STOP_ACTIONS[wanted.on_host_stop],
     notes: wanted.notes === undefined ? null : writeText(machine.notes, wanted.notes),
+    was: wanted.notes === undefined ? null : machine.notes,
   }, scope);
 }
 

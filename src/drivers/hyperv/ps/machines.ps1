@@ -177,11 +177,27 @@ function Rename-Machine([string] $vm, [string] $name) {
     @{ machine = ConvertTo-MachineFacts $machine }
 }
 
-function Set-Machine([string] $vm, $memory_bytes, $cpus, $notes) {
+# Refuses to replace notes that are others than the caller has read.
+function Assert-Notes($machine, [string] $was) {
+    if ((ConvertTo-PlainText $machine.Notes) -ceq (ConvertTo-PlainText $was)) { return }
+    Stop-Operation 'hv.conflict' 'The notes of the VM were changed meanwhile' 'Try again' @{ vm = 'vm-' + ([string] $machine.Id).ToLowerInvariant(); reason = 'notes_changed' }
+}
+
+# Writes a machine's notes and looks whether they are there.
+function Set-Notes($machine, [string] $notes) {
+    Hyper-V\Set-VM -VM $machine -Notes $notes -ErrorAction Stop
+    Assert-Notes (Find-Machine ([string] $machine.Id)) $notes
+}
+
+# How lines end is the provider's affair.
+function ConvertTo-PlainText($text) { ([string] $text).Replace("`r`n", "`n").Trim() }
+
+function Set-Machine([string] $vm, $memory_bytes, $cpus, $notes, $was) {
     $machine = Find-Machine $vm
+    if ($null -ne $notes) { Assert-Notes $machine $was }
     if (($null -ne $memory_bytes -or $null -ne $cpus) -and [string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' 'Stop it with `hvlab vm stop`, then change it' }
     if ($null -ne $memory_bytes) { Hyper-V\Set-VMMemory -VM $machine -StartupBytes ([long] $memory_bytes) -ErrorAction Stop }
     if ($null -ne $cpus) { Hyper-V\Set-VMProcessor -VM $machine -Count ([long] $cpus) -ErrorAction Stop }
-    if ($null -ne $notes) { Hyper-V\Set-VM -VM $machine -Notes ([string] $notes) -ErrorAction Stop }
+    if ($null -ne $notes) { Set-Notes $machine $notes }
     @{ machine = ConvertTo-MachineFacts (Find-Machine $vm) }
 }

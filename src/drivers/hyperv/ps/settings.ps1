@@ -99,11 +99,12 @@ function Assert-Settable($machine, [string] $vm, $secure_boot, $tpm, $boot, [boo
 
 # The keys of Secure Boot come before the TPM, and memory's switch and bounds in one call.
 function Set-MachineSettings(
-    [string] $vm, $dynamic_memory, $memory_min, $memory_max, $boot, $secure_boot, $tpm, $nested, $start_action, $start_delay, $stop_action, $notes
+    [string] $vm, $dynamic_memory, $memory_min, $memory_max, $boot, $secure_boot, $tpm, $nested, $start_action, $start_delay, $stop_action, $notes, $was
 ) {
     $machine = Find-Machine $vm
     $only_off = $null -ne $dynamic_memory -or $null -ne $secure_boot -or $null -ne $tpm -or $null -ne $nested -or ($null -ne $boot -and [int] $machine.Generation -ne 2)
     Assert-Settable $machine $vm $secure_boot $tpm $boot $only_off
+    if ($null -ne $notes) { Assert-Notes $machine $was }
     $memory = @{}
     if ($null -ne $dynamic_memory) { $memory.DynamicMemoryEnabled = [bool] $dynamic_memory }
     if ($null -ne $memory_min) { $memory.MinimumBytes = [long] $memory_min }
@@ -112,7 +113,6 @@ function Set-MachineSettings(
     if ($null -ne $start_action) { $plain.AutomaticStartAction = [string] $start_action }
     if ($null -ne $start_delay) { $plain.AutomaticStartDelay = [int] $start_delay }
     if ($null -ne $stop_action) { $plain.AutomaticStopAction = [string] $stop_action }
-    if ($null -ne $notes) { $plain.Notes = [string] $notes }
     $applied = New-Object Collections.ArrayList
     try {
         if ($null -ne $secure_boot) { Set-SecureBoot $machine ([string] $secure_boot); [void] $applied.Add('secure_boot') }
@@ -120,7 +120,8 @@ function Set-MachineSettings(
         if ($null -ne $nested) { Hyper-V\Set-VMProcessor -VM $machine -ExposeVirtualizationExtensions ([bool] $nested) -ErrorAction Stop; [void] $applied.Add('nested') }
         if ($null -ne $tpm) { Set-Tpm $machine ([bool] $tpm); [void] $applied.Add('tpm') }
         if ($null -ne $boot) { Set-BootOrder $machine ([string[]] $boot); [void] $applied.Add('boot') }
-        if ($plain.Count) { Hyper-V\Set-VM -VM $machine @plain -ErrorAction Stop }
+        if ($plain.Count) { Hyper-V\Set-VM -VM $machine @plain -ErrorAction Stop; [void] $applied.Add('automatic_actions') }
+        if ($null -ne $notes) { Set-Notes $machine $notes }
     }
     catch {
         $_.Exception.Data['applied'] = [object[]] @($applied)

@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
-import { Cpus, MemoryMb } from "../../contract/arguments.ts";
 import { Template } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { defineTool } from "../define_tool.ts";
+import { SIZE_FIELDS } from "../machine_fields.ts";
 
 /** Boots an image once and freezes it, so that its sandboxes start as clones. One that fits already stays. */
 export default defineTool({
@@ -14,8 +14,7 @@ export default defineTool({
   summary: "Make a warm template of an image, from which sandboxes start at once",
   input: {
     name: ImageName,
-    memory_mb: z.optional(MemoryMb),
-    cpus: z.optional(Cpus),
+    ...SIZE_FIELDS,
     pool: z.optional(
       z.int().check(z.minimum(0), z.maximum(16), z.describe("Clones to keep ready; 0 ends it")),
     ),

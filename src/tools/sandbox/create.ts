@@ -1,13 +1,10 @@
 import * as z from "zod/mini";
-import { Cpus, MemoryMb, TtlS } from "../../contract/arguments.ts";
 import { ImageName, VmName } from "../../contract/names.ts";
-import { Path } from "../../contract/path.ts";
-import { ShareWord } from "../../contract/share.ts";
 import { Vm } from "../../contract/vm.ts";
 import { makeSandbox } from "../../flows/make_sandbox.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
-import { SANDBOX_HELP } from "../machine_help.ts";
 import { defineTool } from "../define_tool.ts";
+import { SANDBOX_FIELDS, SANDBOX_HELP } from "../machine_fields.ts";
 
 /** Makes a disposable VM whose guest answers; it lives until its lease ends or it is destroyed. */
 export default defineTool({
@@ -18,15 +15,7 @@ export default defineTool({
   input: {
     image: ImageName,
     name: z.optional(VmName),
-    ttl_s: z._default(TtlS, 3600),
-    memory_mb: z.optional(MemoryMb),
-    cpus: z.optional(Cpus),
-    kernel: z.optional(Path),
-    initrd: z.optional(Path),
-    append: z.optional(z.string()),
-    modules: z.optional(Path),
-    share: z._default(z.array(ShareWord), []),
-    fresh_identity: z._default(z.boolean(), false),
+    ...SANDBOX_FIELDS,
   },
   positional: ["image"],
   unlisted: ["kernel", "initrd", "append", "modules", "share", "fresh_identity"],

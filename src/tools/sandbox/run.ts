@@ -1,10 +1,9 @@
 import * as z from "zod/mini";
-import { Argv, Cpus, EnvAssignment, MemoryMb, readEnvironment, TtlS } from "../../contract/arguments.ts";
+import { Argv, EnvAssignment, readEnvironment } from "../../contract/arguments.ts";
 import { CrashPolicy, CrashSettings, type PanicCause } from "../../contract/crash_policy.ts";
 import { ExecResult } from "../../contract/guest.ts";
 import { ImageName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
-import { ShareWord } from "../../contract/share.ts";
 import { Vm } from "../../contract/vm.ts";
 import { joinPath } from "../../base/paths.ts";
 import { copyToGuest } from "../../flows/copy_files.ts";
@@ -14,8 +13,8 @@ import { leavesEvidence, makeSandbox, removeSandbox, tellBroken } from "../../fl
 import { openChannel } from "../../flows/open_channel.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
-import { CRASH_HELP, SANDBOX_HELP } from "../machine_help.ts";
 import { defineTool } from "../define_tool.ts";
+import { CRASH_HELP, SANDBOX_FIELDS, SANDBOX_HELP } from "../machine_fields.ts";
 
 /** How long a call outlives its time limit to keep what a guest that hangs can tell. */
 const HANG_LIMIT_MS = 120_000;
@@ -34,15 +33,7 @@ export default defineTool({
     copy: z._default(z.array(z.string()).check(z.describe("HOST:GUEST")), []),
     keep: z._default(z.boolean(), false),
     bisect: z._default(z.boolean(), false),
-    ttl_s: z._default(TtlS, 3600),
-    memory_mb: z.optional(MemoryMb),
-    cpus: z.optional(Cpus),
-    kernel: z.optional(Path),
-    initrd: z.optional(Path),
-    append: z.optional(z.string()),
-    modules: z.optional(Path),
-    share: z._default(z.array(ShareWord), []),
-    fresh_identity: z._default(z.boolean(), false),
+    ...SANDBOX_FIELDS,
     on_crash: z._default(CrashPolicy, "stop"),
     panic_on: CrashSettings.shape.panic_on,
     output: z.optional(Path),

@@ -1,6 +1,5 @@
 import * as z from "zod/mini";
 import { HvError, toHvError } from "../../base/errors.ts";
-import { Cpus, MemoryMb } from "../../contract/arguments.ts";
 import { CrashSettings } from "../../contract/crash_policy.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
@@ -8,8 +7,8 @@ import { VmSettings } from "../../contract/vm_settings.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineSize } from "../../flows/machine_limits.ts";
 import { needFeature, readCrashWish } from "../../flows/machine_wish.ts";
-import { CRASH_HELP, SETTINGS_HELP } from "../machine_help.ts";
 import { defineTool } from "../define_tool.ts";
+import { CRASH_HELP, SETTINGS_HELP, SIZE_FIELDS } from "../machine_fields.ts";
 
 /** Changes what a VM is given. A size that a living VM cannot take on waits for its next start; settings never wait. */
 export default defineTool({
@@ -19,8 +18,7 @@ export default defineTool({
   summary: "Change a VM's memory, processors or settings, now or at its next start",
   input: {
     vm: VmRef,
-    memory_mb: z.optional(MemoryMb),
-    cpus: z.optional(Cpus),
+    ...SIZE_FIELDS,
     ...CrashSettings.shape,
     ...VmSettings.shape,
   },

@@ -1,18 +1,25 @@
 import * as z from "zod/mini";
-import { Cpus, DiskSizeMb, MemoryMb } from "../../contract/arguments.ts";
+import { DiskSizeMb } from "../../contract/arguments.ts";
 import { CrashSettings } from "../../contract/crash_policy.ts";
 import { WatchdogAction } from "../../contract/device.ts";
 import { HostName, ImageName, VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
-import { ShareWord } from "../../contract/share.ts";
 import { Firmware, Vm } from "../../contract/vm.ts";
 import { readCloudInit } from "../../flows/cloud_init_wish.ts";
 import { readKernelWish } from "../../flows/kernel_wish.ts";
 import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { needFeature, readCrashWish, readHardwareWish } from "../../flows/machine_wish.ts";
 import { readShare, readShares } from "../../flows/shares.ts";
-import { CRASH_HELP, KERNEL_HELP, SHARE_HELP, SIZE_HELP } from "../machine_help.ts";
 import { defineTool } from "../define_tool.ts";
+import {
+  CRASH_HELP,
+  KERNEL_FIELDS,
+  KERNEL_HELP,
+  SHARE_FIELDS,
+  SHARE_HELP,
+  SIZE_FIELDS,
+  SIZE_HELP,
+} from "../machine_fields.ts";
 
 /** Makes a lasting VM from an image, a blank disk with a disc, or a kernel; it is off until it is started. */
 export default defineTool({
@@ -23,8 +30,7 @@ export default defineTool({
   input: {
     name: VmName,
     image: z.optional(ImageName),
-    memory_mb: z.optional(MemoryMb),
-    cpus: z.optional(Cpus),
+    ...SIZE_FIELDS,
     full_copy: z.optional(z.boolean()),
     disk_size_mb: z.optional(DiskSizeMb),
     iso: z.optional(Path),
@@ -34,11 +40,8 @@ export default defineTool({
     firmware: z.optional(Firmware),
     generation: z.optional(z.int().check(z.minimum(1), z.maximum(2))),
     network: z._default(z.boolean(), true),
-    kernel: z.optional(Path),
-    initrd: z.optional(Path),
-    append: z.optional(z.string()),
-    modules: z.optional(Path),
-    share: z._default(z.array(ShareWord), []),
+    ...KERNEL_FIELDS,
+    ...SHARE_FIELDS,
     tpm: z._default(z.boolean(), false),
     user_data: z.optional(Path),
     ssh_key: z._default(z.array(Path), []),

@@ -1,12 +1,26 @@
-/** What the fields that several tools take mean, for their help pages. */
+/** Fields that several tools take for a machine, and what they mean on their help pages. */
 
-/** Memory and processors of a new machine. */
+import * as z from "zod/mini";
+import { Cpus, MemoryMb, TtlS } from "../contract/arguments.ts";
+import { Path } from "../contract/path.ts";
+import { ShareWord } from "../contract/share.ts";
+
+/** Memory and processors of a machine. */
+export const SIZE_FIELDS = { memory_mb: z.optional(MemoryMb), cpus: z.optional(Cpus) };
+/** What {@link SIZE_FIELDS} mean. */
 export const SIZE_HELP = {
   memory_mb: "Memory; without it the configuration's default, 512 MiB unless hvlab.yaml says otherwise",
   cpus: "Virtual processors; without it the configuration's default, 1 unless hvlab.yaml says otherwise",
 } as const;
 
 /** A kernel of the user's own. */
+export const KERNEL_FIELDS = {
+  kernel: z.optional(Path),
+  initrd: z.optional(Path),
+  append: z.optional(z.string()),
+  modules: z.optional(Path),
+};
+/** What {@link KERNEL_FIELDS} mean. */
 export const KERNEL_HELP = {
   kernel: "Linux kernel of the host, or a built kernel tree, to boot in place of the image's own",
   initrd: "File of the host to use in place of the image's initial file system",
@@ -15,6 +29,8 @@ export const KERNEL_HELP = {
 } as const;
 
 /** Shared folders. */
+export const SHARE_FIELDS = { share: z._default(z.array(ShareWord), []) };
+/** What {@link SHARE_FIELDS} mean. */
 export const SHARE_HELP = {
   share: "Folder of the host that the guest sees, written HOST_DIR:GUEST_DIR; with :ro it cannot change it",
 } as const;
@@ -26,6 +42,14 @@ export const CRASH_HELP = {
 } as const;
 
 /** What every new sandbox takes. */
+export const SANDBOX_FIELDS = {
+  ttl_s: z._default(TtlS, 3600),
+  ...SIZE_FIELDS,
+  ...KERNEL_FIELDS,
+  ...SHARE_FIELDS,
+  fresh_identity: z._default(z.boolean(), false),
+};
+/** What {@link SANDBOX_FIELDS} mean, and the image beside them. */
 export const SANDBOX_HELP = {
   image: "Image that it starts from; see hvlab image list",
   ttl_s: "Lease: when it has passed, the sandbox is removed",

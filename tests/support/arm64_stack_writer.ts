@@ -18,6 +18,33 @@ const LR = 30;
 /** Bits of an authentication code in an address of the kernel. */
 const SIGNATURE = 0x005A_0000_0000_0000n;
 
+/** Where the record of an x64 processor keeps the registers of ARM64 code that works beside emulated code. */
+const EMULATED: readonly (readonly [number: number, offset: number])[] = [
+  [8, 0x78],
+  [0, 0x80],
+  [1, 0x88],
+  [27, 0x90],
+  [FP, 0xA0],
+  [25, 0xA8],
+  [26, 0xB0],
+  [2, 0xB8],
+  [3, 0xC0],
+  [4, 0xC8],
+  [5, 0xD0],
+  [19, 0xD8],
+  [20, 0xE0],
+  [21, 0xE8],
+  [22, 0xF0],
+  [LR, 0x120],
+  [6, 0x130],
+  [7, 0x140],
+  [9, 0x150],
+  [10, 0x160],
+  [11, 0x170],
+  [12, 0x180],
+  [15, 0x190],
+];
+
 /** A step of a prolog: the bytes of its code, and what it does. */
 interface Step {
   readonly code: readonly number[];
@@ -34,9 +61,11 @@ export const ARM64_SHAPES = [
   "offset",
   "next",
   "signed",
+  "any",
+  "vectors",
 ] as const;
 /** Functions that are entered without a call: by what an exception saves, or by a jump with a return address. */
-export const ARM64_ENTRIES = ["trap", "machine", "context", "jumped"] as const;
+export const ARM64_ENTRIES = ["trap", "machine", "context", "emulated", "jumped"] as const;
 export type Arm64Shape =
   | typeof ARM64_SHAPES[number]
   | typeof ARM64_ENTRIES[number]
@@ -45,7 +74,7 @@ export type Arm64Shape =
   /** A trap's handler before its first instruction; nothing may follow. */
   | "fresh";
 
-const INTERRUPTING: ReadonlySet<Arm64Shape> = new Set(["trap", "machine", "context", "fresh"]);
+const INTERRUPTING: ReadonlySet<Arm64Shape> = new Set(["trap", "machine", "context", "emulated", "fresh"]);
 
 /** A machine in the middle of calls between functions of the given shapes, outermost first. */
 export function writeArm64Stack(
@@ -165,8 +194,27 @@ class Arm64StackBuilder {
         ];
       case "context":
         return [this.#entered(0xEA, this.#context(), 29), this.#allocated(0x40)];
+      case "emulated":
+        return [this.#entered(0xEB, this.#emulatedContext(), 29), this.#allocated(0x40)];
       case "jumped":
         return [{ code: [0xEC], run: () => {} }, ...this.#prologOf("chain")];
+      case "any":
+        return [
+          this.#savedBelow(0x50, [27, 28], anyRegister(27, { pair: true, below: true }, "x", 4)),
+          this.#saved(0x10, [9], anyRegister(9, {}, "x", 2)),
+          this.#saved(0x20, [FP, LR], anyRegister(FP, { pair: true }, "x", 2)),
+          this.#savedBelow(0x20, [19], anyRegister(19, { below: true }, "x", 1)),
+        ];
+      case "vectors":
+        return [
+          this.#allocated(0xB0, anyRegister(6, { pair: true, below: true }, "q", 10)),
+          this.#allocated(0, [0xE6]),
+          this.#allocated(0, anyRegister(12, {}, "q", 4)),
+          this.#allocated(0, anyRegister(13, { pair: true }, "d", 5)),
+          this.#saved(0xA0, [FP, LR], [0x40 | 0x14]),
+          this.#allocated(0x10, anyRegister(15, { below: true }, "d", 0)),
+          this.#allocated(0, anyRegister(16, {}, "d", 1)),
+        ];
       case "signed":
         return [
           { code: [0xFC], run: () => void (this.#registers[LR] = (this.#registers[LR] ?? 0n) ^ SIGNATURE) },
@@ -200,12 +248,18 @@ class Arm64StackBuilder {
     return context.u64(0x100, this.#sp, this.#interrupted);
   }
 
+  /** The same registers in the record of the processor that is emulated; it has no place for some of them. */
+  #emulatedContext(): DumpBytes {
+    const context = new DumpBytes(0x4D0).u32(0x30, 0x100007);
+    for (const [number, offset] of EMULATED) context.u64(offset, this.#registers[number] ?? 0n);
+    return context.u64(0x98, this.#sp).u64(0xF8, this.#interrupted);
+  }
+
   get #interrupted(): bigint {
     return this.#frames[0]?.address ?? 0n;
   }
 
-  #allocated(size: number): Step {
-    const code = size < 512 ? [size / 16] : [0xC0 | (size / 16) >> 8, (size / 16) & 0xFF];
+  #allocated(size: number, code: readonly number[] = allocation(size)): Step {
     return { code, run: () => void (this.#sp -= BigInt(size)) };
   }
 
@@ -250,6 +304,20 @@ class Arm64StackBuilder {
   #value(): bigint {
     return 0x1_0000n + BigInt(Math.floor(this.#random() * 2 ** 20)) * 16n;
   }
+}
+
+function allocation(size: number): number[] {
+  return size < 512 ? [size / 16] : [0xC0 | (size / 16) >> 8, (size / 16) & 0xFF];
+}
+
+/** The three bytes of the code for a register of any number and kind. */
+function anyRegister(
+  register: number,
+  { pair = false, below = false }: { pair?: boolean; below?: boolean },
+  kind: "x" | "d" | "q",
+  units: number,
+): number[] {
+  return [0xE7, (Number(pair) << 6) | (Number(below) << 5) | register, ("xdq".indexOf(kind) << 6) | units];
 }
 
 /** The two bytes of a code: register from 19 on, offset in words. */

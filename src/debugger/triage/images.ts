@@ -5,10 +5,14 @@ import { readPeHeaders } from "../../dump/pe/headers.ts";
 import { type ImageBytes, LayeredImage, MemoryImage } from "../../dump/pe/image.ts";
 import type { DumpSession } from "../../dump/session.ts";
 import type { UnwindImage } from "../../dump/unwind/frame.ts";
+import type { ContextMachine } from "../../dump/windows/context.ts";
 import type { SymbolFiles } from "../symbols/symbol_files.ts";
 
 /** The largest table of functions that is believed. */
 const LARGEST_TABLE = 64 * 1024 * 1024;
+
+/** What an image's header says of the processor. */
+const MACHINES: Readonly<Record<ContextMachine, number>> = { x64: 0x8664, x86: 0x14C, arm64: 0xAA64 };
 
 /** Entries of functions that were found apart from their tables, by image base and then by begin. */
 export type CapturedEntries = ReadonlyMap<bigint, ReadonlyMap<number, Uint8Array>>;
@@ -69,6 +73,7 @@ export class ImageSet {
     return {
       base: module.base,
       size: module.size,
+      foreign: headers !== null && headers.machine !== MACHINES[this.#session.machine],
       bytes: new LayeredImage(layers),
       functions,
       spare: this.#captured.get(module.base) ?? new Map<number, Uint8Array>(),

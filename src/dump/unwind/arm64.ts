@@ -2,6 +2,7 @@
 
 import type { VirtualMemory } from "../memory/virtual.ts";
 import { readContext, readTrapFrame, type RegisterContext } from "../windows/context.ts";
+import { readEmulatedContext } from "../windows/emulated_context.ts";
 import type { ArmEntry, ArmOperation } from "./arm64_codes.ts";
 import { INSTRUCTION, operationsAt } from "./arm64_functions.ts";
 import { changeRegisters, type Step, type UnwindImage } from "./frame.ts";
@@ -53,6 +54,7 @@ function undo(memory: VirtualMemory, from: RegisterContext, operations: readonly
       case "trap_frame":
       case "machine_frame":
       case "context":
+      case "emulated_context":
       case "not_called":
         return leaveEntry(
           memory,
@@ -81,8 +83,11 @@ function leaveEntry(memory: VirtualMemory, registers: RegisterContext, entry: Ar
       if (above === undefined || programCounter === undefined) return { end: "no_memory" };
       return { registers: changeRegisters(registers, general, programCounter, above), how: "machine_frame" };
     }
-    case "context": {
-      const saved = readContext(memory, "arm64", stackPointer);
+    case "context":
+    case "emulated_context": {
+      const saved = entry === "context"
+        ? readContext(memory, "arm64", stackPointer)
+        : readEmulatedContext(memory, stackPointer);
       return saved === null ? { end: "no_memory" } : { registers: saved, how: "machine_frame" };
     }
     case "trap_frame": {

@@ -16,13 +16,13 @@ export type ArmOperation =
   | { readonly op: "add_frame"; readonly offset: number };
 
 /** How a function was entered other than by a call. */
-export type ArmEntry = "trap_frame" | "machine_frame" | "context" | "not_called";
+export type ArmEntry = "trap_frame" | "machine_frame" | "context" | "emulated_context" | "not_called";
 
-/** By code. The one between them stands for a context of emulated code, which is not followed. */
 const ENTRIES: ReadonlyMap<number, ArmEntry> = new Map([
   [0xE8, "trap_frame"],
   [0xE9, "machine_frame"],
   [0xEA, "context"],
+  [0xEB, "emulated_context"],
   [0xEC, "not_called"],
 ]);
 
@@ -96,11 +96,34 @@ function parseCode(codes: Uint8Array, at: number): { operation: ArmOperation; by
       return one({ op: "end" });
     case 0xE6:
       return one({ op: "next" });
+    case 0xE7:
+      return { operation: parseSaveAny(second, codes[at + 2] ?? 0), bytes: 3 };
     case 0xFC:
       return one({ op: "strip" });
     default:
       return one({ op: ENTRIES.get(first) ?? "unknown" });
   }
+}
+
+/** Kinds of registers in the code that saves any; the fourth is not given out. */
+const GENERAL = 0;
+const QUADS = 2;
+const RESERVED = 3;
+
+/** Saves a register of any number and kind, or two: since Windows 11, for functions that emulated code calls. */
+function parseSaveAny(second: number, third: number): ArmOperation {
+  const register = second & 0x1F;
+  const below = (second & 0x20) !== 0;
+  const paired = (second & 0x40) !== 0;
+  const kind = third >> 6;
+  const numbers = paired ? [register, register + 1] : [register];
+  const isKnown = second < 0x80 && kind !== RESERVED && (kind !== GENERAL || Math.max(...numbers) <= LR);
+  if (!isKnown) return { op: "unknown" };
+  const amount = (third & 0x3F) * (paired || below || kind === QUADS ? 16 : 8);
+  const up = below ? amount + 16 : 0;
+  return kind === GENERAL
+    ? { op: "save", registers: numbers, offset: below ? 0 : amount, up }
+    : { op: "allocate", up };
 }
 
 /** `next` saves the pair behind the one that the following code saves: each gets its registers and place. */

@@ -53,6 +53,8 @@ export type WalkEnd =
 export interface UnwindImage {
   readonly base: bigint;
   readonly size: number;
+  /** Whether its header names another processor than the dump's: its table of functions is of another form. */
+  readonly foreign: boolean;
   readonly bytes: ImageBytes;
   /** Where the table of functions lies; null when it is not known, `"none"` when the image has none. */
   readonly functions: { readonly rva: number; readonly size: number } | "none" | null;

@@ -61,6 +61,7 @@ async function takeStep({ memory, imageAt }: WalkGround, { registers, exact }: F
   const { machine, programCounter } = registers;
   if (machine === "x86") return stepX86(memory, registers);
   const image = await imageAt(exact ? programCounter : programCounter - 1n);
+  if (image?.foreign === true) return { end: "unwind_version" };
   if (machine === "x64") return stepX64(memory, image, registers, exact);
   const step = stepArm64(memory, image, registers, exact);
   return step.end === "no_unwind_data" ? followFramePointer(memory, registers) : step;

@@ -135,6 +135,7 @@ Deno.test({
           base: module.base,
           size: module.size,
           bytes,
+          foreign: false,
           functions: data.functions,
           spare,
         });

@@ -65,13 +65,16 @@ Deno.test("codes of the full form", () => {
     op: "end",
   }]);
   assert.deepEqual(read(0xFC), [{ op: "strip" }]);
-  assert.deepEqual(read(0xE8, 0xE9, 0xEA, 0xEC).map(({ op }) => op), [
+  assert.deepEqual(read(0xE8, 0xE9, 0xEA, 0xEB, 0xEC).map(({ op }) => op), [
     "trap_frame",
     "machine_frame",
     "context",
+    "emulated_context",
     "not_called",
   ]);
-  assert.deepEqual(read(0xEB, 0xE4), [{ op: "unknown" }], "a context of emulated code");
+  for (const reserved of [0xED, 0xEE, 0xEF, 0xF0, 0xF8, 0xFD]) {
+    assert.deepEqual(read(reserved, 0xE4), [{ op: "unknown" }], reserved.toString(16));
+  }
 });
 
 Deno.test("save_next stands for the pair behind the next code's", () => {
@@ -84,4 +87,21 @@ Deno.test("save_next stands for the pair behind the next code's", () => {
     { op: "save", registers: [19, 20], offset: 0, up: 48 },
     { op: "end" },
   ]);
+});
+
+Deno.test("any register can be saved, alone or with its neighbour, and reserved forms end the walk", () => {
+  const read = (second: number, third: number) =>
+    parseArmCodes(Uint8Array.from([0xE7, second, third, 0x05])).map(({ operation }) => operation);
+  const then = { op: "allocate", up: 80 };
+  assert.deepEqual(read(9, 3), [{ op: "save", registers: [9], offset: 24, up: 0 }, then]);
+  assert.deepEqual(read(0x40 | 9, 3), [{ op: "save", registers: [9, 10], offset: 48, up: 0 }, then]);
+  assert.deepEqual(read(0x20 | 9, 3), [{ op: "save", registers: [9], offset: 0, up: 64 }, then]);
+  assert.deepEqual(read(0x60 | 29, 0), [{ op: "save", registers: [29, 30], offset: 0, up: 16 }, then]);
+  for (const kind of [0x40, 0x80]) {
+    assert.deepEqual(read(31, kind | 3), [{ op: "allocate", up: 0 }, then]);
+    assert.deepEqual(read(0x60 | 6, kind | 10), [{ op: "allocate", up: 176 }, then]);
+  }
+  for (const [second, third] of [[31, 0], [0x40 | 30, 0], [0x80 | 9, 0], [9, 0xC0]] as const) {
+    assert.deepEqual(read(second, third), [{ op: "unknown" }], `${second} ${third}`);
+  }
 });

@@ -59,6 +59,7 @@ Deno.test("every form of ARM64 prolog is undone", async () => {
 const ENTERED: readonly Arm64Shape[][] = [
   ["chain", "pairs", "trap", "single", "machine", "next", "jumped", "allocate", "context", "large"],
   ["chain", "leaf", "context", "pairs", "leaf", "trap", "offset"],
+  ["chain", "leaf", "emulated", "any", "emulated", "vectors"],
   ["chain", "large", "fresh"],
 ];
 
@@ -79,6 +80,18 @@ Deno.test("ARM64 stacks are walked across traps, interrupts and saved contexts",
       assert.equal(exact, entered[index]);
     }
   }
+});
+
+Deno.test("a walk ends in an image of another processor", async () => {
+  const { dump, frames } = writeArm64Stack(["chain", "chain", "chain"], randomFrom(3));
+  const header = [0x50, 0x45, 0, 0, 0x64, 0xAA];
+  const at = dump.findIndex((_, index) => header.every((byte, offset) => dump[index + offset] === byte));
+  assert.ok(at > 0);
+  dump.set([0x64, 0x86], at + 4);
+  const session = openDump(new MemorySource(dump));
+  const stack = await findStack(session, new SymbolFiles(session, null));
+  assert.deepEqual(text(stack.frames), text(frames.slice(0, 1)));
+  assert.equal(stack.end, "unwind_version");
 });
 
 function isEntry(shape: Arm64Shape): boolean {

@@ -39,6 +39,7 @@ function image(info: number[], code: number[] = [], more: [at: number, bytes: nu
   return {
     base: BASE,
     size: 0x3000,
+    foreign: false,
     bytes: new FileImage(new MemorySource(bytes), [{ rva: 0, offset: 0, size: 0x3000 }]),
     functions: { rva: 0x2800, size: 12 },
     spare: new Map(),

@@ -7,18 +7,24 @@ import {
   namedRegisters,
   parseContext,
   readTrapFrame,
+  type RegisterContext,
 } from "../../../../src/dump/windows/context.ts";
+import { readEmulatedContext } from "../../../../src/dump/windows/emulated_context.ts";
 import { DumpBytes } from "../../../support/dump_writer.ts";
 import { writtenContext } from "../../../support/machine_writer.ts";
 
-/** Memory at 0x1000 in which each word holds its own offset, with a code segment of the given privilege. */
-function frameMemory(bits: 32 | 64, privilege: number): BlockMemory {
+/**
+ * Memory at 0x1000 in which each word holds its own offset, with a code segment of the given privilege and the flags of
+ * an x64 context.
+ */
+function frameMemory(bits: 32 | 64, privilege: number, contextFlags = 0x30): BlockMemory {
   const bytes = new DumpBytes(0x200);
   for (let at = 0; at < 0x200; at += bits / 8) {
     if (bits === 64) bytes.u64(at, BigInt(at));
     else bytes.u32(at, at);
   }
   if (bits === 32) bytes.u32(0x6C, 8 | privilege);
+  else bytes.u32(0x30, contextFlags);
   return new BlockMemory(new MemorySource(bytes.bytes), bits, [{ address: 0x1000n, size: 0x200, offset: 0 }]);
 }
 
@@ -45,6 +51,27 @@ Deno.test("trap frames hold what the real debugger finds in them", () => {
       "x15=118 x16=120 x17=128 x18=130 fp=140 lr=138 sp=98 pc=148 cpsr=90",
   );
   assert.equal(readTrapFrame(frameMemory(64, 0), "x64", 0x1100n), null, "half of the frame is not there");
+});
+
+Deno.test("the record of an emulated processor holds what the real debugger finds in it", () => {
+  const read = (contextFlags: number, address = 0x1000n) =>
+    readEmulatedContext(frameMemory(64, 0, contextFlags), address);
+  const shown = (context: RegisterContext | null) =>
+    context === null
+      ? null
+      : namedRegisters(context).map(([name, value]) => `${name}=${value.toString(16)}`).join(" ");
+  assert.equal(
+    shown(read(0x10000F)),
+    "x0=80 x1=88 x2=b8 x3=c0 x4=c8 x5=d0 x6=130 x7=140 x8=78 x9=150 x10=160 x11=170 x12=180 x15=190 x19=d8 " +
+      "x20=e0 x21=e8 x22=f0 x25=a8 x26=b0 x27=90 fp=a0 lr=120 sp=98 pc=f8 cpsr=0",
+  );
+  assert.match(
+    shown(read(0x100001)) ?? "",
+    /^x6=130 x7=140 x9=150 .* lr=120 sp=98 pc=f8/,
+    "the integers are left out",
+  );
+  assert.equal(read(0x400007), null, "of another processor");
+  assert.equal(read(0x10000F, 0x1100n), null, "half of it is not there");
 });
 
 Deno.test("a context tells which processor it is of", () => {

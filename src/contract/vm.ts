@@ -77,6 +77,10 @@ export const Vm = z.object({
   on_crash: CrashSettings.shape.on_crash,
   /** What its kernel is told to panic at. */
   panic_on: CrashSettings.shape.panic_on,
+  /** Whether its running kernel has confirmed that it panics at that, and at oopses under a policy that keeps something. */
+  panic_told: z.optional(z.boolean()),
+  /** Why it has not. */
+  panic_problem: z.optional(z.string()),
   /** Settings beside its size; looked up for one VM, never for a list. */
   settings: z.optional(VmSettings),
   /** Whether somebody else made it; its process and its disks are never removed by us. */

@@ -3,7 +3,7 @@
 import type { VmEventKind } from "../contract/vm.ts";
 import type { NewVmEvent } from "../state/events.ts";
 import type { CallScope } from "./call_scope.ts";
-import type { CrashKeeping } from "./crash_abilities.ts";
+import type { CrashKeeping, GuestTelling } from "./crash_abilities.ts";
 
 /** Calls the keeper, the one background process of a state folder. Neither method waits, and neither fails. */
 export interface KeeperCall {
@@ -48,6 +48,11 @@ export interface BackgroundWork {
 
 /**
  * Opens a driver's background work. `changed` is called when it should look again before long, `keep` for each crash of
- * a VM whose policy keeps something.
+ * a VM whose policy keeps something, `tell` for each boot of a guest that is to panic at something.
  */
-export type OpenBackground = (journal: Journal, changed: () => void, keep: CrashKeeping) => BackgroundWork;
+export type OpenBackground = (
+  journal: Journal,
+  changed: () => void,
+  keep: CrashKeeping,
+  tell: GuestTelling,
+) => BackgroundWork;

@@ -17,8 +17,9 @@ const SWITCHES: Readonly<Record<PanicCause, string>> = {
   rcu_stall: "kernel/panic_on_rcu_stall",
   oom: "vm/panic_on_oom",
 };
-/** Prints what could not be switched on. */
-const SWITCH_ON = 'for name; do { echo 1 > "/proc/sys/$name"; } 2>/dev/null || echo "$name"; done';
+/** Switches on, reads back, and prints the names of those that are off all the same. */
+const SWITCH_ON = 'for name; do { echo 1 > "/proc/sys/$name"; } 2>/dev/null; value=; ' +
+  '{ read -r value < "/proc/sys/$name"; } 2>/dev/null; case $value in "" | 0) echo "$name" ;; esac; done';
 
 /** A guest that lives answers within moments. */
 const SILENCE_MS = 3_000;
@@ -28,7 +29,7 @@ const LOOK_MS = 100;
 
 /**
  * Makes a Linux guest stop at what it would survive or only report: an oops alone kills a task and leaves the machine
- * alive, so that nobody would hear of it. Gives a sentence about what went wrong, if anything did.
+ * alive, so that nobody would hear of it. What holds is read back. Gives a sentence about what went wrong, if anything did.
  */
 export async function letGuestTell(
   channel: GuestChannel,
@@ -50,6 +51,23 @@ export async function letGuestTell(
   const left = exit_code === 0 ? text.split("\n").filter((name) => name !== "") : names;
   if (left.length === 0) return undefined;
   return `The guest does not let itself be told to panic by ${left.join(", ")}: what it survives goes unseen`;
+}
+
+/** The same for a VM's guest, through the first way into it that needs no login and that the policy allows. */
+export async function tellGuest(
+  driver: Driver,
+  id: string,
+  causes: readonly PanicCause[],
+  allowed: readonly string[] | null | undefined,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const vm = await driver.vms.get(id, signal);
+  return await letGuestTell(openChannel(driver, vm, allowed), causes, signal);
+}
+
+/** Says that a guest which runs may survive, or only report, what its VM's policy wants to hear of. */
+export function notToldYet(name: string, problem: string): string {
+  return `The running guest of "${name}" has not confirmed what it panics at: ${problem}`;
 }
 
 /** Whether a failure is the crash of a guest. */

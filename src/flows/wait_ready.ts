@@ -3,6 +3,7 @@
 import type { CloudInitOutcome } from "../contract/guest_access.ts";
 import type { ReadinessLevel, Vm } from "../contract/vm.ts";
 import { awaitFirstBoot } from "./first_boot.ts";
+import { notToldYet } from "./guest_panic.ts";
 import { type LoginProof, lookAtBoot, type ProofWish, proveLogin } from "./prove_login.ts";
 import type { GuestScope } from "./use_guest.ts";
 import { type WaitOptions, waitUntil } from "./wait_until.ts";
@@ -35,10 +36,24 @@ export async function waitReady(
       login = await proveLogin(scope, seen, wish, limited);
     },
   });
+  if (GUEST_ANSWERS.has(level)) await warnOfUntold(scope, vm);
   if (login === undefined) return { vm };
   if (vm.cloud_init !== true) return { vm, login };
   progress({ message: "waiting for cloud-init in the guest" });
   return { vm, login, cloud_init: await awaitFirstBoot(scope, vm, wish, signal) };
+}
+
+/** Levels at which a guest can have been told what to panic at. */
+const GUEST_ANSWERS: ReadonlySet<ReadinessLevel> = new Set<ReadinessLevel>(["heartbeat", "address", "login"]);
+
+/** The level is reached, whatever comes of this. */
+async function warnOfUntold({ driver, signal, warn }: ReadyScope, { id, name }: Vm): Promise<void> {
+  try {
+    const seen = await driver.crashes?.told(id, signal);
+    if (seen?.problem !== undefined) warn(notToldYet(name, seen.problem));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
 }
 
 /** Levels that the guest itself proves, so that its last boot could be taken for the next one. */

@@ -5,7 +5,7 @@ import { nameOf } from "../base/paths.ts";
 import { VERSION } from "../base/version.ts";
 import type { Config } from "../config/config.ts";
 import type { BackgroundWork } from "../drivers/background_abilities.ts";
-import type { CrashKeeping } from "../drivers/crash_abilities.ts";
+import type { CrashKeeping, GuestTelling } from "../drivers/crash_abilities.ts";
 import type { Driver } from "../drivers/driver.ts";
 import { openDriver } from "../drivers/index.ts";
 import type { Host } from "../host/host.ts";
@@ -92,7 +92,11 @@ async function keepUnderLock(
       progress: () => {},
     });
   };
-  const work = driver.background?.(journal, changed, keep);
+  const tell: GuestTelling = async (id, causes, limited) => {
+    const { tellGuest } = await import("../flows/guest_panic.ts");
+    return await tellGuest(driver, id, causes, options.config.policy.channels, limited);
+  };
+  const work = driver.background?.(journal, changed, keep, tell);
   try {
     if (work === undefined) {
       await forgetKeeperWish(host, state);

@@ -20,7 +20,8 @@ const CRASH = "(sleep 0.2; echo c > /proc/sysrq-trigger) > /dev/null 2>&1 &";
 
 async function run({ driver, scope }: QemuLab, id: string, command: string): Promise<void> {
   const channel = openChannel(driver, await driver.vms.get(id, scope.signal));
-  await channel.exec({ argv: ["sh", "-c", command] }, SILENT, scope.signal);
+  const { exit_code } = await channel.exec({ argv: ["sh", "-c", command] }, SILENT, scope.signal);
+  assert.equal(exit_code, 0, command);
 }
 
 async function untilCrash({ driver, host, scope }: QemuLab, id: string): Promise<Vm> {
@@ -112,6 +113,30 @@ async function assertHeard(lab: QemuLab): Promise<void> {
   await driver.vms.remove(id, scope);
 }
 
+/** Waits until the VM's kernel has confirmed what it panics at. */
+async function untilTold({ driver, host, scope }: QemuLab, id: string): Promise<void> {
+  while (!(await driver.vms.get(id, scope.signal)).panic_told) await host.clock.sleep(50, scope.signal);
+}
+
+/** A kernel that runs is told what to panic at, and so is the next one that its machine boots. */
+async function assertTold(lab: QemuLab): Promise<void> {
+  const { driver, scope } = lab;
+  const id = await make(lab, "told", "collect");
+  const isOn = (names: string): Promise<void> =>
+    run(lab, id, `for name in ${names}; do [ "$(cat /proc/sys/$name)" = 1 ] || exit 1; done`);
+  const { panic_told, panic_problem = "" } = await driver.vms.get(id, scope.signal);
+  assert.deepEqual([panic_told, panic_problem.length > 0], [false, true], "nobody has told it");
+  await using _keeper = await startKeeper(lab);
+  await untilTold(lab, id);
+  await isOn("kernel/panic_on_oops");
+  await run(lab, id, "(sleep 0.2; echo b > /proc/sysrq-trigger) > /dev/null 2>&1 &");
+  assert.deepEqual((await lived(lab, id, 2)).slice(0, 2), ["started", "reset guest-reset"]);
+  await driver.crashes?.configure(id, { panic_on: ["warn", "oom"] }, scope);
+  await untilTold(lab, id);
+  await isOn("kernel/panic_on_oops kernel/panic_on_warn vm/panic_on_oom");
+  await driver.vms.remove(id, scope);
+}
+
 /** One that lives is left alone; one that hangs panics. */
 async function assertWoken(lab: QemuLab, module: Uint8Array): Promise<void> {
   const { driver, scope } = lab;
@@ -135,6 +160,7 @@ qemuTest(
     await assertFoundLate(lab);
     await assertKept(lab);
     await assertHeard(lab);
+    await assertTold(lab);
     const module = findCrashModule();
     if (module !== undefined) await assertWoken(lab, module);
   },

@@ -182,13 +182,6 @@ function refuseUnfit(spec: VmSpec, image: Image | undefined): void {
   if (spec.full_copy && image === undefined) {
     refuse("A full copy needs an image to copy", "Name one with --image");
   }
-  const bootsKernel = image?.kind === "kernel" || spec.kernel?.kernel !== undefined;
-  if ((spec.crashes?.panic_on ?? []).length > 0 && !bootsKernel) {
-    refuse(
-      `"${spec.name}" boots from its disk, so its kernel cannot be told when to panic`,
-      "Set it inside the guest, as with: sysctl kernel.panic_on_warn=1",
-    );
-  }
   const hasAny = [image, spec.disk_size_mb, spec.iso, spec.kernel?.kernel].some((part) => part !== undefined);
   if (!hasAny) {
     refuse("A VM needs something to start from", "Give --image, --kernel, or --disk-size with --iso");

@@ -21,6 +21,7 @@ import { openSerial } from "./console/serial.ts";
 import type { QemuContext } from "./context.ts";
 import { openCopies } from "./copies/abilities.ts";
 import { openCrashes } from "./crashes/abilities.ts";
+import { toldFacts } from "./crashes/told.ts";
 import { makeVm } from "./creation.ts";
 import { diagnose } from "./diagnose.ts";
 import { openDisks } from "./disks/abilities.ts";
@@ -66,7 +67,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     runtimes.set(record.id, record.runtime);
     if (record.adopted !== undefined && record.adopted.agent === undefined) deaf.add(record.id);
     else deaf.delete(record.id);
-    return asVm(record, seen);
+    return { ...asVm(record, seen), ...(seen.alive ? await toldFacts(context, record) : {}) };
   };
 
   const list = async (signal: AbortSignal): Promise<VmListing> => {
@@ -236,8 +237,8 @@ export function openQemuDriver(context: QemuContext): Driver {
     serial: openSerial(context, records),
     nmi: openNmi(context, records),
     debug_stub: openDebugStub(context, records),
-    background: (journal, changed, keep) =>
-      new QemuBackground({ context, records, sandboxes, templates, hasPools, keep }, journal, changed),
+    background: (journal, changed, keep, tell) =>
+      new QemuBackground({ context, records, sandboxes, templates, hasPools, keep, tell }, journal, changed),
     shares: {
       async mount(vm, signal) {
         const [channel] = plainChannels(vm);

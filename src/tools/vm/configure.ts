@@ -6,6 +6,7 @@ import { Vm } from "../../contract/vm.ts";
 import { VmSettings } from "../../contract/vm_settings.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineSize } from "../../flows/machine_limits.ts";
+import { notToldYet } from "../../flows/guest_panic.ts";
 import { needFeature, readCrashWish } from "../../flows/machine_wish.ts";
 import { defineTool } from "../define_tool.ts";
 import { CRASH_HELP, SETTINGS_HELP, SIZE_FIELDS } from "../machine_fields.ts";
@@ -55,11 +56,7 @@ export default defineTool({
     if (crashes !== undefined) {
       const changed = await abilityOf(driver, "crashes").configure(vm.id, crashes, context);
       now.push(...changed.now);
-      if (changed.at_next_start.includes("panic_on")) {
-        context.warn(
-          "A kernel that runs does not hear of it: it is told what to panic at, oopses included, at the VM's next start",
-        );
-      }
+      if (changed.problem !== undefined) context.warn(notToldYet(vm.name, changed.problem));
     }
     if (!changesSettings) return { ...await driver.vms.get(vm.id, signal), now };
     const abilities = abilityOf(driver, "settings");

@@ -34,6 +34,7 @@ async function wait(
     crashes: {
       configure: () => Promise.reject(new Error("not asked for")),
       finishConsole: () => Promise.reject(new Error("not asked for")),
+      told: () => Promise.reject(new Error("not asked for")),
       kept: () => Promise.resolve(looks[Math.min(look++, looks.length - 1)]),
     },
     events: { history: () => Promise.resolve([]), gap: () => Promise.resolve(gap) },

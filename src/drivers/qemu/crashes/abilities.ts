@@ -6,7 +6,6 @@ import { type CrashNote, readCrashNotes } from "../../../state/crash_notes.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { CrashAbilities } from "../../crash_abilities.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
-import { kernelOf } from "../launch/boot_files.ts";
 import type { QemuContext } from "../context.ts";
 import { askMonitor } from "../monitor/monitors.ts";
 import { observe } from "../observe.ts";
@@ -14,7 +13,8 @@ import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { isMarkedCrashed, markCrashed } from "./mark.ts";
-import { panicWords } from "./panic_words.ts";
+import { panicCauses } from "./panic_words.ts";
+import { awaitTold } from "./told.ts";
 
 /** Double faults and NMIs print behind the panic event: 7.8 KB were complete after this time (Linux 6.12, emulated). */
 const LAST_WORDS_MS = 500;
@@ -24,6 +24,7 @@ export function openCrashes(context: QemuContext, records: VmRecords): CrashAbil
   return {
     configure: (id, settings, scope) => configureCrashes(context, records, id, settings, scope),
     finishConsole: (id, signal) => finishConsole(context, records, id, signal),
+    told: async (id, signal) => await awaitTold(context, await records.get(id), signal),
     kept: (id) => lastKept(context, records, id),
   };
 }
@@ -44,37 +45,39 @@ async function configureCrashes(
   id: string,
   settings: CrashSettings,
   { signal }: CallScope,
-): Promise<{ now: string[]; at_next_start: string[] }> {
+): ReturnType<CrashAbilities["configure"]> {
+  const changed = await recordSettings(context, records, id, settings, signal);
+  const seen = changed === undefined ? undefined : await awaitTold(context, changed, signal);
+  const isUntold = seen?.told === false;
+  return {
+    now: [
+      ...(settings.on_crash === undefined ? [] : ["on_crash"]),
+      ...(settings.panic_on === undefined || isUntold ? [] : ["panic_on"]),
+    ],
+    at_next_start: isUntold ? ["panic_on"] : [],
+    ...(seen?.problem === undefined ? {} : { problem: seen.problem }),
+  };
+}
+
+/** Answers the record when a kernel that runs has to be told of it. */
+async function recordSettings(
+  context: QemuContext,
+  records: VmRecords,
+  id: string,
+  settings: CrashSettings,
+  signal: AbortSignal,
+): Promise<VmRecord | undefined> {
   await records.get(id);
   await using _lock = await takeVmLock(context, id, "configuring", "idle");
   const stored = await records.get(id);
   refuseAdopted(stored, "configure");
-  if ((settings.panic_on ?? []).length > 0 && await kernelOf(context, stored) === undefined) {
-    throw new HvError(
-      "hv.unsupported",
-      `"${stored.name}" boots from its disk, so its kernel cannot be told when to panic`,
-      {
-        hint: "Set it inside the guest, as with: sysctl kernel.panic_on_warn=1",
-        context: { vm: id, wanted: settings.panic_on ?? [] },
-      },
-    );
-  }
   const { alive } = await observe(context, stored, signal);
   const { on_crash, panic_on, ...rest } = stored;
-  const changed = recordedCrashes({ on_crash, panic_on, ...settings });
-  await records.save({ ...rest, ...changed });
+  const changed = { ...rest, ...recordedCrashes({ on_crash, panic_on, ...settings }) };
+  await records.save(changed);
   // A keeper that watches it looks at its record anew.
   context.keeper?.wake();
-  // A kernel that runs has read its command line.
-  const isLater = alive && panicWords(changed).join() !== panicWords(stored).join() &&
-    await kernelOf(context, stored) !== undefined;
-  return {
-    now: [
-      ...(settings.on_crash === undefined ? [] : ["on_crash"]),
-      ...(settings.panic_on === undefined || isLater ? [] : ["panic_on"]),
-    ],
-    at_next_start: isLater ? ["panic_on"] : [],
-  };
+  return alive && panicCauses(changed).join() !== panicCauses(stored).join() ? changed : undefined;
 }
 
 /** A crash is marked once its core is there, so a note without a mark is that of memory which a checkpoint has replaced. */

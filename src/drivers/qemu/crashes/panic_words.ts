@@ -1,5 +1,5 @@
 /**
- * What a Linux kernel is told to panic at, by its command line. The words are those of the kernel's own
+ * What a Linux kernel is told to panic at, and how its command line tells it. The words are those of the kernel's own
  * admin-guide/kernel-parameters; `sysctl.` works from Linux 5.8 on.
  */
 
@@ -15,8 +15,14 @@ const WORDS: Readonly<Record<PanicCause, string>> = {
   oom: "sysctl.vm.panic_on_oom=1",
 };
 
-/** Words for the end of a kernel's command line. A policy that keeps crashes wants to hear of every oops. */
-export function panicWords({ on_crash, panic_on = [] }: Pick<VmRecord, "on_crash" | "panic_on">): string[] {
-  const causes = new Set<PanicCause>([...(on_crash === undefined ? [] : ["oops" as const]), ...panic_on]);
-  return [...causes].map((cause) => WORDS[cause]);
+/** What a VM's kernel is to panic at. A policy that keeps crashes wants to hear of every oops. */
+export function panicCauses(
+  { on_crash, panic_on = [] }: Pick<VmRecord, "on_crash" | "panic_on">,
+): PanicCause[] {
+  return [...new Set<PanicCause>([...(on_crash === undefined ? [] : ["oops" as const]), ...panic_on])];
+}
+
+/** The same as words for the end of a kernel's command line. */
+export function panicWords(record: Pick<VmRecord, "on_crash" | "panic_on">): string[] {
+  return panicCauses(record).map((cause) => WORDS[cause]);
 }

@@ -3,7 +3,7 @@
 import { toHvError } from "../../../base/errors.ts";
 import type { BackgroundNeeds, BackgroundWork, Journal } from "../../background_abilities.ts";
 import type { CallScope } from "../../call_scope.ts";
-import type { CrashKeeping } from "../../crash_abilities.ts";
+import type { CrashKeeping, GuestTelling } from "../../crash_abilities.ts";
 import type { TemplateAbilities } from "../../template_abilities.ts";
 import { boundSerialLog } from "../console/serial_bound.ts";
 import type { QemuContext } from "../context.ts";
@@ -34,6 +34,8 @@ export interface QemuBackgroundParts {
   hasPools: () => Promise<boolean>;
   /** Keeps a crash by its VM's policy. */
   keep: CrashKeeping;
+  /** Tells a running guest what to panic at. */
+  tell: GuestTelling;
 }
 
 /** The background work of one state folder. */
@@ -145,13 +147,13 @@ export class QemuBackground implements BackgroundWork {
 
   /** Watches a machine that came up, or writes down how one ended that nobody was watching. */
   async #watch(record: VmRecord, signal: AbortSignal): Promise<"watched" | "coming" | "over"> {
-    const { context, keep } = this.#parts;
+    const { context, keep, tell } = this.#parts;
     const start = record.last_start?.at;
     const known = this.#watches.get(record.id);
     known?.update(record);
     if (known !== undefined) return "watched";
     if (start === undefined || this.#over.get(record.id) === start) return "over";
-    const watch = await watchMachine({ context, keep, journal: this.#journal }, record, signal);
+    const watch = await watchMachine({ context, keep, tell, journal: this.#journal }, record, signal);
     if (watch !== undefined) {
       this.#watches.set(record.id, watch);
       watch.ended.then(() => {

@@ -2,9 +2,10 @@
 
 import { isPlainObject } from "../../../base/json.ts";
 import type { Journal } from "../../background_abilities.ts";
-import type { CrashKeeping } from "../../crash_abilities.ts";
+import type { CrashKeeping, GuestTelling } from "../../crash_abilities.ts";
 import type { QemuContext } from "../context.ts";
 import { ConsoleWatch } from "../crashes/console_watch.ts";
+import { GuestTeller } from "../crashes/guest_teller.ts";
 import { markCrashed, statusWithMark } from "../crashes/mark.ts";
 import { EventTranslator } from "./events.ts";
 import { MachineWriter } from "../machine_writer.ts";
@@ -15,6 +16,9 @@ import { RuntimeFolder } from "../runtime_folder.ts";
 
 /** QEMU answers once its machine exists; a keeper has time. */
 const GREETING_LIMIT_MS = 5_000;
+
+/** Events behind which another kernel may run: one that boots, or one out of a checkpoint. */
+const OTHER_GUEST: ReadonlySet<string> = new Set(["RESET", "RESUME"]);
 
 /** A machine that is being watched. */
 export interface MachineWatch {
@@ -30,6 +34,7 @@ export interface WatchParts {
   readonly context: QemuContext;
   readonly journal: Journal;
   readonly keep: CrashKeeping;
+  readonly tell: GuestTelling;
 }
 
 /**
@@ -63,15 +68,19 @@ export async function watchMachine(
     const translator = new EventTranslator(status);
     const panics = watchConsole(context, () => record, session, translator, writer, isNew);
     panics.watch(record.on_crash !== undefined);
+    const teller = new GuestTeller({ ...parts, session }, record);
+    teller.update(record);
     take = (event) => {
       const happening = translator.translate(event);
       if (happening?.event === "reset") panics.skip();
+      if (OTHER_GUEST.has(event.name) && !writer.isKeeping) teller.again();
       writer.write(happening);
     };
     early.forEach(take);
     let isClosed = false;
     const ended = session.ended.then(async () => {
       panics.watch(false);
+      await teller.close();
       if (!isClosed) writer.write(translator.end());
       await writer.done;
     });
@@ -81,6 +90,7 @@ export async function watchMachine(
         record = now;
         writer.record = now;
         panics.watch(now.on_crash !== undefined);
+        teller.update(now);
       },
       async close() {
         isClosed = true;

@@ -46,7 +46,7 @@ function partsOf(
   journal: Journal,
   keep: CrashKeeping = () => Promise.reject(new Error("nobody asked for that")),
 ): WatchParts {
-  return { context, journal, keep };
+  return { context, journal, keep, tell: () => Promise.reject(new Error("nobody asked for that")) };
 }
 
 /** A monitor whose events the test sends. */

@@ -111,6 +111,12 @@ const EXTENSIONS: Readonly<Record<MemoryDumpFormat, string>> = { win_dmp: "dmp",
 async function collectMemory(
   { host, driver, vm, scope, output, overwrite }: Collector,
 ): Promise<CollectedDump> {
+  if (!driver.features.has("dumps")) {
+    throw new HvError("hv.unsupported", `The driver "${driver.name}" cannot write a guest's memory`, {
+      hint: "Leave it out: --no-memory",
+      context: { driver: driver.name, feature: "dumps" },
+    });
+  }
   const { dump } = abilityOf(driver, "dumps");
   const write = async (format: MemoryDumpFormat): Promise<CollectedDump> => {
     const path = joinPath(output, fileName(vm, `memory.${EXTENSIONS[format]}`));

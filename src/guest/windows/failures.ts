@@ -51,6 +51,12 @@ export function refuseFailure(
         hint: "Free some space in the guest",
         context: { ...context, reason: "disk_full" },
       });
+    case "locked":
+      throw new HvError("hv.io", text, {
+        hint: "Close what uses it in the guest; a dump is in use until it is written",
+        context: { ...context, reason: "locked" },
+        retryable: true,
+      });
     case "differs":
       throw new HvError("hv.io", `The guest cannot ${action}: what arrived there is not what was sent`, {
         hint: "Copy it again",

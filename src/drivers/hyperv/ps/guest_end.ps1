@@ -18,6 +18,7 @@ function global:Write-HvlabFailure($exception) {
     elseif ($at -is [IO.FileNotFoundException] -or $at -is [IO.DirectoryNotFoundException]) { $code = 'not_found' }
     elseif ($at -is [UnauthorizedAccessException]) { $code = 'denied' }
     elseif ($at -is [IO.IOException] -and 112, 39, 28 -contains ($at.HResult -band 0xFFFF)) { $code = 'disk_full' }
+    elseif ($at -is [IO.IOException] -and 32, 33, 11 -contains ($at.HResult -band 0xFFFF)) { $code = 'locked' }
     Write-HvlabAnswer @{ failure = $code; message = $at.Message }
 }
 

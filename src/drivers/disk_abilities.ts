@@ -99,6 +99,8 @@ export interface DiskAbilities {
     work: (serial: string) => Promise<T>,
     scope: CallScope,
   ): Promise<T>;
+  /** Takes out of a running VM what calls had lent that were killed; there wherever `lend` is. */
+  takeBack?(vm: string, scope: CallScope): Promise<void>;
   /** Takes a disk out of a VM; the file stays. Answers the disk's full path. */
   detach(vm: string, path: string, scope: CallScope): Promise<string>;
 }

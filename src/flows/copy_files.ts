@@ -4,6 +4,7 @@ import { HvError } from "../base/errors.ts";
 import { folderOf } from "../base/paths.ts";
 import type { CopyResult } from "../contract/guest.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import { passingName } from "../guest/passing.ts";
 import { startSha256 } from "../host/digest.ts";
 import type { Host } from "../host/host.ts";
 
@@ -14,6 +15,8 @@ export interface CopyRequest {
   overwrite: boolean;
   /** Permission bits of what is written; the usual ones when left out. */
   mode?: number;
+  /** Makes the passing names; one of each channel's own when left out. */
+  token?: string;
   /** Hears how many bytes have been copied. */
   onCopied?: (bytes: number) => void;
 }
@@ -28,7 +31,7 @@ const PART_BYTES = 256 * 1024;
 export async function copyToGuest(
   host: Host,
   channel: GuestChannel,
-  { source, destination, overwrite, mode, onCopied }: CopyRequest,
+  { source, destination, overwrite, mode, token, onCopied }: CopyRequest,
   signal: AbortSignal,
 ): Promise<CopyResult> {
   const facts = await host.files.stat(source, { follow: true });
@@ -56,7 +59,11 @@ export async function copyToGuest(
     onCopied?.(size);
     return Promise.resolve(part);
   };
-  const options = { overwrite, ...(mode === undefined ? {} : { mode }) };
+  const options = {
+    overwrite,
+    ...(mode === undefined ? {} : { mode }),
+    ...(token === undefined ? {} : { token }),
+  };
   await channel.writeFile(destination, feed, options, signal);
   return { source, destination, size_bytes: size, sha256: digest.end(), channel: channel.name };
 }
@@ -68,11 +75,11 @@ export async function copyToGuest(
 export async function copyFromGuest(
   host: Host,
   channel: GuestChannel,
-  { source, destination, overwrite, mode, onCopied }: CopyRequest,
+  { source, destination, overwrite, mode, token, onCopied }: CopyRequest,
   signal: AbortSignal,
 ): Promise<CopyResult> {
   await checkPlace(host, destination, overwrite);
-  const temporary = `${destination}.${crypto.randomUUID().slice(0, 8)}.new`;
+  const temporary = passingName(destination, token);
   const digest = await startSha256();
   let size = 0;
   try {

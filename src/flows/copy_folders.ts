@@ -10,6 +10,7 @@ import { guestFilesFor } from "../guest/folders/guest_files.ts";
 import type { FolderContent } from "../guest/folders/content.ts";
 import { feedFolder } from "../guest/folders/read_folder.ts";
 import { FolderWriter } from "../guest/folders/write_folder.ts";
+import { passingName, passingToken } from "../guest/passing.ts";
 import { startSha256 } from "../host/digest.ts";
 import type { Host } from "../host/host.ts";
 import type { CopyRequest } from "./copy_files.ts";
@@ -31,7 +32,7 @@ const SKIPPED_TOLD = 100;
 export async function copyFolderToGuest(
   { host, signal, progress }: CopyScope,
   channel: GuestChannel,
-  { source, destination, overwrite }: CopyRequest,
+  { source, destination, overwrite, token = passingToken() }: CopyRequest,
   listed: FolderContent,
 ): Promise<Copied> {
   const guest = await guestFilesFor(channel);
@@ -48,7 +49,7 @@ export async function copyFolderToGuest(
     if (piece !== null) digest.update(piece);
     return piece;
   };
-  await guest.unpack(channel, destination, feed, overwrite, signal);
+  await guest.unpack(channel, destination, feed, { overwrite, token }, signal);
   const { skipped } = content;
   return {
     source,
@@ -69,22 +70,28 @@ export async function copyFolderToGuest(
 export async function copyFolderFromGuest(
   { host, signal, progress, warn }: CopyScope,
   channel: GuestChannel,
-  { source, destination, overwrite }: CopyRequest,
+  { source, destination, overwrite, token = passingToken() }: CopyRequest,
 ): Promise<Copied> {
   const guest = await guestFilesFor(channel);
   const { files } = host;
   const there = await files.stat(destination);
   if (there !== undefined && (there.kind !== "folder" || !overwrite)) throw taken(destination, there.kind);
   await files.makeFolder(folderOf(destination));
-  const passing = `${destination.replace(/[\\/]+$/, "")}.${crypto.randomUUID().slice(0, 8)}.new`;
+  const passing = passingName(destination, token);
   await files.makeFolder(passing);
   const writer = new FolderWriter(host, passing);
   try {
     const reader = new TarReader(writer);
-    const { sha256, warning } = await guest.pack(channel, source, async (bytes) => {
-      await reader.push(bytes);
-      progress({ message: `copied ${writer.files} files, ${writer.size_bytes} bytes` });
-    }, signal);
+    const { sha256, warning } = await guest.pack(
+      channel,
+      source,
+      async (bytes) => {
+        await reader.push(bytes);
+        progress({ message: `copied ${writer.files} files, ${writer.size_bytes} bytes` });
+      },
+      { token },
+      signal,
+    );
     reader.finish();
     if (warning !== undefined) warn(warning);
     await writer.finish();

@@ -8,11 +8,13 @@ import type { GuestEntry } from "../guest/folders/content.ts";
 import { guestFilesFor } from "../guest/folders/guest_files.ts";
 import { listFolder } from "../guest/folders/read_folder.ts";
 import { loadFileFromDisk } from "../guest/posix/files.ts";
+import { passingName } from "../guest/passing.ts";
 import { startSha256 } from "../host/digest.ts";
 import type { FileFacts } from "../host/files.ts";
 import type { Host } from "../host/host.ts";
 import { copyFromGuest, type CopyRequest, copyToGuest } from "./copy_files.ts";
 import { type Copied, copyFolderFromGuest, copyFolderToGuest, type CopyScope } from "./copy_folders.ts";
+import { withPassingNames } from "./passing_notes.ts";
 import { type AccessWish, type GuestScope, useGuest } from "./use_guest.ts";
 
 export type CopyContext = GuestScope & CopyScope;
@@ -35,11 +37,17 @@ export async function copyIntoGuest(
     if (lent !== undefined) return lent;
     return await overBestWay(context, access, facts?.size_bytes ?? 0, async (channel) => {
       const kept = facts?.mode === null || facts === undefined ? {} : { mode: facts.mode };
-      const { channel: _, ...copied } = await copyToGuest(host, channel, {
-        ...request,
-        ...kept,
-        onCopied: tell(context, facts?.size_bytes),
-      }, signal);
+      const { channel: _, ...copied } = await withPassingNames(
+        context,
+        { guest: (token) => [passingName(request.destination, token)] },
+        (token) =>
+          copyToGuest(
+            host,
+            channel,
+            { ...request, ...kept, token, onCopied: tell(context, facts?.size_bytes) },
+            signal,
+          ),
+      );
       if (looksInto(channel) && facts?.modified !== null && facts !== undefined) {
         const guest = await guestFilesFor(channel);
         await guest.setTime(channel, request.destination, facts.modified, signal);
@@ -52,7 +60,14 @@ export async function copyIntoGuest(
     context,
     access,
     content.size_bytes,
-    (channel) => copyFolderToGuest(context, channel, request, content),
+    async (channel) => {
+      const { passingPlaces } = await guestFilesFor(channel);
+      return await withPassingNames(
+        context,
+        { guest: (token) => passingPlaces(request.destination, token) },
+        (token) => copyFolderToGuest(context, channel, { ...request, token }, content),
+      );
+    },
   );
 }
 
@@ -78,11 +93,17 @@ async function lendToGuest(
       const guest = await guestFilesFor(channel);
       const sha256 = await digestOf(host, source, size);
       progress({ message: "the guest reads the file from a disk" });
-      const options = { overwrite, ...(mode === null ? {} : { mode }) };
-      await lend(vm.id, source, async (serial) => {
-        await loadFileFromDisk(channel, destination, { serial, size_bytes: size, sha256 }, options, signal);
-        if (modified !== null) await guest.setTime(channel, destination, modified, signal);
-      }, { signal, progress });
+      const kept = { overwrite, ...(mode === null ? {} : { mode }) };
+      await withPassingNames(
+        context,
+        { guest: (token) => [passingName(destination, token)] },
+        (token) =>
+          lend(vm.id, source, async (serial) => {
+            const loaded = { serial, size_bytes: size, sha256 };
+            await loadFileFromDisk(channel, destination, loaded, { ...kept, token }, signal);
+            if (modified !== null) await guest.setTime(channel, destination, modified, signal);
+          }, { signal, progress }),
+      );
       return { source, destination, size_bytes: size, sha256, carried_by: "disk" as const };
     });
   } catch (error) {
@@ -125,14 +146,29 @@ export async function copyOutOfGuest(
       context,
       access,
       entry.size_bytes ?? 0,
-      (channel) => copyFolderFromGuest(context, channel, request),
+      async (channel) => {
+        const { passingPlaces } = await guestFilesFor(channel);
+        const host = (token: string): string[] => [passingName(request.destination, token)];
+        return await withPassingNames(
+          context,
+          { guest: (token) => passingPlaces(undefined, token), host },
+          (token) => copyFolderFromGuest(context, channel, { ...request, token }),
+        );
+      },
     );
   }
   return await overBestWay(context, access, entry?.size_bytes ?? 0, async (channel) => {
-    const { channel: _, ...copied } = await copyFromGuest(host, channel, {
-      ...request,
-      onCopied: tell(context, entry?.size_bytes),
-    }, signal);
+    const { channel: _, ...copied } = await withPassingNames(
+      context,
+      { host: (token) => [passingName(request.destination, token)] },
+      (token) =>
+        copyFromGuest(
+          host,
+          channel,
+          { ...request, token, onCopied: tell(context, entry?.size_bytes) },
+          signal,
+        ),
+    );
     if (entry?.modified_ms !== undefined) {
       const { mode, modified_ms: modified } = entry;
       await host.files.setFacts(request.destination, { ...(mode === undefined ? {} : { mode }), modified });

@@ -11,6 +11,7 @@ import type { StateFolder } from "../state/layout.ts";
 import { readEvidence, writeEvidence } from "./channel_evidence.ts";
 import { findLogin, type LoginWish } from "./guest_login.ts";
 import { refuseUnusable } from "./open_channel.ts";
+import { tidyPassing } from "./passing_notes.ts";
 
 /** How a call wants to get into a guest. */
 export interface AccessWish extends LoginWish {
@@ -58,6 +59,7 @@ export async function useGuest<T extends object>(
   for (const [index, channel] of choice.order.entries()) {
     const others = (): PassedOver[] => passOthers(choice, index, failures, answered);
     try {
+      if (remembers) await tidyPassing({ host, driver, vm }, channel);
       const result = await work(channel);
       if (index > 0) {
         if (remembers) await writeEvidence(host, state, vm, channel.name);

@@ -34,6 +34,15 @@ export interface AgentFacts {
   commands: string[];
 }
 
+/** How a guest file is written. */
+export interface WriteOptions {
+  overwrite: boolean;
+  /** Permission bits; the usual ones when left out. */
+  mode?: number;
+  /** Makes the passing name that it has until it is whole; one of the channel's own when left out. */
+  token?: string;
+}
+
 /** How a guest program ended: one of the two is `null`. */
 export interface GuestExit {
   exit_code: number | null;
@@ -68,7 +77,7 @@ export interface GuestChannel {
   writeFile(
     path: string,
     feed: ByteFeed,
-    options: { overwrite: boolean; mode?: number },
+    options: WriteOptions,
     signal: AbortSignal,
   ): Promise<void>;
 
@@ -113,18 +122,30 @@ export interface GuestFiles {
 
   /**
    * Puts an archive into the guest, whose size and SHA-256 the channel compares there, and unpacks it: under a passing name
-   * that becomes the folder's, or into a folder that is there when `overwrite` is set.
+   * that becomes the folder's, or into a folder that is there when `overwrite` is set. `passingPlaces` tells what passes.
    */
   unpack(
     channel: GuestChannel,
     path: string,
     feed: ByteFeed,
-    overwrite: boolean,
+    options: { overwrite: boolean; token: string },
     signal: AbortSignal,
   ): Promise<void>;
 
   /** Has the guest send a folder. What arrives is compared with the SHA-256 that the guest tells, where it can. */
-  pack(channel: GuestChannel, path: string, sink: ByteSink, signal: AbortSignal): Promise<Packed>;
+  pack(
+    channel: GuestChannel,
+    path: string,
+    sink: ByteSink,
+    options: { token: string },
+    signal: AbortSignal,
+  ): Promise<Packed>;
+
+  /** What `unpack` to a path, or `pack` when there is none, has in the guest under passing names. */
+  passingPlaces(path: string | undefined, token: string): string[];
+
+  /** Takes away a file or folder with a passing name; one that is not there counts as removed. */
+  remove(channel: GuestChannel, path: string, signal: AbortSignal): Promise<void>;
 }
 
 /** What collectors need of a channel. */

@@ -29,7 +29,9 @@ export const folderBehaviours: Record<string, (lab: FolderLab) => Promise<void>>
       assert.equal(sent.files, SMALL_FILES + 3);
       const back = { source: to.destination, destination: `${root}/new/back`, overwrite: false };
       assert.equal((await copyFrom(lab, back)).files, SMALL_FILES + 3);
-      assert.deepEqual(await factsBelow(back.destination), await factsBelow(source));
+      // The tar of busybox lets a folder's time be that of its last entry.
+      const filled = lab.channel.family === "windows";
+      assert.deepEqual(await factsBelow(back.destination, filled), await factsBelow(source, filled));
 
       assert.equal((await failureOf("hv.conflict", () => copyTo(lab, to))).context.path, to.destination);
       await failureOf("hv.usage", () => copyTo(lab, { ...to, destination: `${to.destination}/old` }));
@@ -124,15 +126,18 @@ async function makeFolder(folder: string): Promise<void> {
   await Deno.utime(`${folder}/empty`, 1.1e9, 1.1e9);
 }
 
-/** Kind, second of the last change, and digest by path. */
-async function factsBelow(folder: string, within = ""): Promise<Record<string, string>> {
+/** Second of the last change, and digest, by path; times of folders that are not empty only when wanted. */
+async function factsBelow(folder: string, filled: boolean, within = ""): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for await (const { name, isDirectory } of Deno.readDir(`${folder}/${within}`)) {
     const path = `${within}${name}`;
     const { mtime } = await Deno.stat(`${folder}/${path}`);
     const time = Math.floor((mtime?.getTime() ?? 0) / 1000);
-    if (isDirectory) Object.assign(found, { [`${path}/`]: time }, await factsBelow(folder, `${path}/`));
-    else {
+    if (isDirectory) {
+      const below = await factsBelow(folder, filled, `${path}/`);
+      const isTold = filled || Object.keys(below).length === 0;
+      Object.assign(found, { [`${path}/`]: isTold ? String(time) : "" }, below);
+    } else {
       const digest = await crypto.subtle.digest("SHA-256", await Deno.readFile(`${folder}/${path}`));
       found[path] = `${time} ${new Uint8Array(digest).toHex()}`;
     }
@@ -157,5 +162,6 @@ async function copyFrom(lab: FolderLab, request: CopyRequest): Promise<Copied> {
 async function refuseRemains({ run, place }: FolderLab, root: string): Promise<void> {
   const { stdout } = await run({ argv: ["find", place, "-name", "*hvlab-*"] });
   assert.equal(stdout, "");
-  assert.deepEqual(Object.keys(await factsBelow(root)).filter((path) => path.includes(".new")), []);
+  const here = Object.keys(await factsBelow(root, false));
+  assert.deepEqual(here.filter((path) => path.includes("hvlab-")), []);
 }

@@ -76,7 +76,13 @@ faultTest("an archive that leads out of its folder is not unpacked", async ({ la
     const parts = [tarHeader(entry), new TextEncoder().encode("bad"), tarPadding(3), tarEnd()];
     const feed = () => Promise.resolve(parts.shift() ?? null);
     const unpacking = () =>
-      folders.unpack(channel, `${place}/in`, feed, false, AbortSignal.timeout(LIMIT_MS));
+      folders.unpack(
+        channel,
+        `${place}/in`,
+        feed,
+        { overwrite: false, token: "0a1b2c3d" },
+        AbortSignal.timeout(LIMIT_MS),
+      );
     assert.equal((await failureOf("hv.unsupported", unpacking)).context.path, path);
   }
   assert.equal((await run({ argv: ["ls", "-A", place] })).stdout, "");

@@ -1,128 +1,35 @@
 /** Working in real guests through the whole program: detached runs, logins, secrets, and guests that go wrong. */
 
 import assert from "node:assert/strict";
-import { parseJson } from "../../src/base/json.ts";
 import { joinPath } from "../../src/base/paths.ts";
-import { canRunGuests, findTinyImage, hasProgram } from "../support/tiny_image.ts";
-import { withTemporaryFolder } from "../support/temporary_folder.ts";
+import { type GuestProgram, objectIn, openGuestProgram } from "../support/guest_program.ts";
+import { canRunGuests, hasProgram } from "../support/tiny_image.ts";
 
-const LAUNCHER = new URL("../../tools/hvlab", import.meta.url).pathname;
 /** The tiny guest's own password, which it takes over SSH when told so, and one that it does not. */
 const RIGHT = "lab";
 const WRONG = `wr0ng "secret" it's\\`;
 /** Stored beside them, so that the search below has something that no other text holds. */
 const STORED = "st0red-Pa55-2f7c";
 
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** hvlab as a person runs it, with a state folder of the test's own. */
-class Program {
-  readonly folder: string;
-  /** All that it has printed. */
-  readonly printed: string[] = [];
-
-  constructor(folder: string) {
-    this.folder = folder;
-  }
-
-  async run(...words: string[]): Promise<Ran> {
-    const { code, stdout, stderr } = await new Deno.Command(LAUNCHER, {
-      args: words,
-      cwd: this.folder,
-      env: {
-        HVLAB_STATE: `${this.folder}/state`,
-        XDG_RUNTIME_DIR: `${this.folder}/run`,
-        XDG_CONFIG_HOME: `${this.folder}/config`,
-        RIGHT,
-        WRONG,
-        STORED,
-      },
-      stdin: "null",
-    }).output();
-    const decoder = new TextDecoder();
-    const ran = { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
-    this.printed.push(ran.stdout, ran.stderr);
-    return ran;
-  }
-
-  /** The object that a command answers with `--json`, which must succeed. */
-  async json(...words: string[]): Promise<Record<string, unknown>> {
-    const { code, stdout, stderr } = await this.run(...beforeRest(words, "--json"));
-    assert.equal(code, 0, `${words.join(" ")}: ${stderr}${stdout}`);
-    return objectIn(stdout);
-  }
-
-  /** The code of the failure that a command answers. */
-  async failure(...words: string[]): Promise<unknown> {
-    const { stdout } = await this.run(...beforeRest(words, "--json"));
-    const { error, code } = objectIn(stdout);
-    return typeof error === "object" && error !== null && "code" in error ? error.code : code;
-  }
-}
-
-function beforeRest(words: readonly string[], flag: string): string[] {
-  const at = words.indexOf("--");
-  return at < 0 ? [...words, flag] : [...words.slice(0, at), flag, ...words.slice(at)];
-}
-
-function objectIn(text: string): Record<string, unknown> {
-  const value = parseJson(text);
-  assert.ok(typeof value === "object" && value !== null && !Array.isArray(value), text);
-  return value;
-}
-
 Deno.test({
   name: "work in real guests through the whole program",
   ignore: !canRunGuests() || !hasProgram("ssh"),
   async fn(test) {
-    await withTemporaryFolder(async (folder) => {
-      const program = new Program(folder);
-      try {
-        await prepare(program);
-        await test.step("a detached run is followed, read and ended by its operation", () =>
-          showDetached(program));
-        await test.step("a login is proved by each channel", () => showLogins(program));
-        await test.step("a refused password is never followed by another way", () => showRefusal(program));
-        await test.step("a stored login is used, and forgotten", () => showStored(program));
-        await test.step("the whole of a long stream lies in a file", () => showWhole(program));
-        await test.step("a frozen guest ends with the limit, and works again", () => showFrozen(program));
-        await test.step("after a restart the boot before does not count", () => showRestart(program));
-        await test.step("a guest that is killed leaves the outcome unknown", () => showKilled(program));
-        await test.step("no secret stands in anything that was written or printed", () =>
-          searchSecrets(program));
-      } finally {
-        await program.run("vm", "stop", "web", "--mode", "off");
-      }
-    });
+    await using program = await openGuestProgram("web", { RIGHT, WRONG, STORED });
+    await test.step("a detached run is followed, read and ended by its operation", () =>
+      showDetached(program));
+    await test.step("a login is proved by each channel", () => showLogins(program));
+    await test.step("a refused password is never followed by another way", () => showRefusal(program));
+    await test.step("a stored login is used, and forgotten", () => showStored(program));
+    await test.step("the whole of a long stream lies in a file", () => showWhole(program));
+    await test.step("a frozen guest ends with the limit, and works again", () => showFrozen(program));
+    await test.step("after a restart the boot before does not count", () => showRestart(program));
+    await test.step("a guest that is killed leaves the outcome unknown", () => showKilled(program));
+    await test.step("no secret stands in anything that was written or printed", () => searchSecrets(program));
   },
 });
 
-async function prepare(program: Program): Promise<void> {
-  const image = findTinyImage();
-  assert.ok(image?.kernel !== undefined && image.fast_kernel !== undefined && image.initrd !== undefined);
-  await program.json(
-    ...["image", "import", "tiny", "--kernel", image.kernel, "--fast-kernel", image.fast_kernel],
-    ...["--initrd", image.initrd, `--append=${image.append ?? ""}`],
-  );
-  await program.json(
-    "vm",
-    "create",
-    "web",
-    "--image",
-    "tiny",
-    "--memory",
-    "256M",
-    "--append",
-    "tiny.ssh_password",
-  );
-  await program.json("vm", "start", "web", "--until", "heartbeat");
-}
-
-async function showDetached(program: Program): Promise<void> {
+async function showDetached(program: GuestProgram): Promise<void> {
   const script = "for i in 1 2 3; do echo $i; sleep 0.3; done; exit 4";
   const begun = await program.json("guest", "exec", "web", "--detach", "--", "sh", "-c", script);
   assert.equal(begun.state, "running");
@@ -161,7 +68,7 @@ async function showDetached(program: Program): Promise<void> {
   assert.equal(await program.failure("guest", "exec", "web", "--detach", "--tty", "--", "true"), "hv.usage");
 }
 
-async function showLogins(program: Program): Promise<void> {
+async function showLogins(program: GuestProgram): Promise<void> {
   const plain = await program.json("vm", "wait", "web", "--until", "login", "--timeout", "120s");
   const named = await program.json(
     ...["vm", "wait", "web", "--until", "login", "--timeout", "120s"],
@@ -184,7 +91,7 @@ async function showLogins(program: Program): Promise<void> {
   }
 }
 
-async function showRefusal(program: Program): Promise<void> {
+async function showRefusal(program: GuestProgram): Promise<void> {
   const wrong = ["--user", "root", "--password-from-env", "WRONG"];
   assert.equal(await program.failure("guest", "exec", "web", ...wrong, "--", "true"), "hv.guest_auth");
   const { code } = await program.run("vm", "wait", "web", "--until", "login", "--timeout", "60s", ...wrong);
@@ -193,7 +100,7 @@ async function showRefusal(program: Program): Promise<void> {
   assert.equal(await program.failure("guest", "exec", "web", ...unset, "--", "true"), "hv.guest_auth");
 }
 
-async function showStored(program: Program): Promise<void> {
+async function showStored(program: GuestProgram): Promise<void> {
   const store = (variable: string): Promise<Record<string, unknown>> =>
     program.json("guest", "credential", "web", "--user", "root", "--password-from-env", variable);
   await store("STORED");
@@ -207,7 +114,7 @@ async function showStored(program: Program): Promise<void> {
   await store("STORED");
 }
 
-async function showWhole(program: Program): Promise<void> {
+async function showWhole(program: GuestProgram): Promise<void> {
   const { stdout_bytes, dropped_bytes, stdout_file } = await program.json(
     ...["guest", "exec", "web", "--channel", "agent", "--", "seq", "1", "100000"],
   );
@@ -217,7 +124,7 @@ async function showWhole(program: Program): Promise<void> {
   assert.equal(whole, Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(""));
 }
 
-async function showFrozen(program: Program): Promise<void> {
+async function showFrozen(program: GuestProgram): Promise<void> {
   const pid = String((await program.json("vm", "get", "web")).pid);
   await new Deno.Command("kill", { args: ["-STOP", pid] }).output();
   try {
@@ -249,7 +156,7 @@ async function showFrozen(program: Program): Promise<void> {
   }
 }
 
-async function showRestart(program: Program): Promise<void> {
+async function showRestart(program: GuestProgram): Promise<void> {
   const before = await program.run("guest", "exec", "web", "--", "cat", "/proc/sys/kernel/random/boot_id");
   await program.json("vm", "restart", "web", "--mode", "off", "--until", "login", "--timeout", "120s");
   const after = await program.run("guest", "exec", "web", "--", "cat", "/proc/sys/kernel/random/boot_id");
@@ -257,7 +164,7 @@ async function showRestart(program: Program): Promise<void> {
   assert.match(after.stdout, /^[0-9a-f-]{36}\n$/);
 }
 
-async function showKilled(program: Program): Promise<void> {
+async function showKilled(program: GuestProgram): Promise<void> {
   const pid = String((await program.json("vm", "get", "web")).pid);
   const begun = await program.json(
     "guest",
@@ -283,7 +190,7 @@ async function showKilled(program: Program): Promise<void> {
 }
 
 /** Every byte that the run wrote, and all that it printed; only the file that is there to hold a password may. */
-async function searchSecrets(program: Program): Promise<void> {
+async function searchSecrets(program: GuestProgram): Promise<void> {
   const secrets = [WRONG, STORED].flatMap((secret) => {
     const inJson = JSON.stringify(secret).slice(1, -1);
     return [secret, inJson, JSON.stringify(inJson).slice(1, -1), new TextEncoder().encode(secret).toBase64()];

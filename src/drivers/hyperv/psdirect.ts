@@ -9,8 +9,10 @@ import type {
   GuestCommand,
   GuestExit,
   GuestFiles,
+  WriteOptions,
 } from "../../guest/channel.ts";
 import { type GuestLogin, readLogin } from "../../guest/login.ts";
+import { passingName } from "../../guest/passing.ts";
 import { windowsFiles } from "../../guest/windows/folders.ts";
 import { refuseFailure } from "../../guest/windows/failures.ts";
 import { startSha256 } from "../../host/digest.ts";
@@ -119,10 +121,14 @@ export class PowerShellDirect implements GuestChannel {
   async writeFile(
     path: string,
     feed: ByteFeed,
-    { overwrite }: { overwrite: boolean; mode?: number },
+    { overwrite, token }: WriteOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    const opened = await this.#call("open_write", [path, overwrite ? "yes" : "no"], signal);
+    const opened = await this.#call(
+      "open_write",
+      [path, overwrite ? "yes" : "no", passingName(path, token)],
+      signal,
+    );
     const action = `write "${path}"`;
     const key = keyOf(opened, action, { path });
     const digest = await startSha256();

@@ -3,7 +3,8 @@
 import { BoundedBytes } from "../../base/bounded_bytes.ts";
 import { HvError } from "../../base/errors.ts";
 import { startSha256 } from "../../host/digest.ts";
-import type { ByteFeed, ByteSink, GuestChannel } from "../channel.ts";
+import type { ByteFeed, ByteSink, GuestChannel, WriteOptions } from "../channel.ts";
+import { passingName } from "../passing.ts";
 import { checkGuestPath } from "./check_command.ts";
 import {
   commitFailure,
@@ -32,7 +33,7 @@ export async function writeFileByProgram(
   channel: Programs,
   path: string,
   feed: ByteFeed,
-  options: { overwrite: boolean; mode?: number },
+  options: WriteOptions,
   signal: AbortSignal,
 ): Promise<void> {
   await inPlace(channel, path, options, signal, async (temporary) => {
@@ -73,7 +74,7 @@ export async function loadFileFromDisk(
   channel: Programs,
   path: string,
   { serial, size_bytes, sha256 }: LoadedFile,
-  options: { overwrite: boolean; mode?: number },
+  options: WriteOptions,
   signal: AbortSignal,
 ): Promise<void> {
   await inPlace(channel, path, options, signal, async (temporary) => {
@@ -93,12 +94,12 @@ export async function loadFileFromDisk(
 async function inPlace(
   channel: Programs,
   path: string,
-  options: { overwrite: boolean; mode?: number },
+  options: WriteOptions,
   signal: AbortSignal,
   fill: (temporary: string) => Promise<{ size: number; sha256: string }>,
 ): Promise<void> {
   checkGuestPath(path);
-  const temporary = `${path}.hvlab-${crypto.randomUUID().slice(0, 8)}`;
+  const temporary = passingName(path, options.token);
   const replace = options.overwrite ? "yes" : "no";
   const prepared = await run(channel, PREPARE_FILE, [path, temporary, replace], signal);
   if (prepared.code !== 0) throw prepareFailure(path, prepared);

@@ -10,12 +10,23 @@ import lookScript from "./transfers/look.sh" with { type: "text" };
 import packScript from "./transfers/pack.sh" with { type: "text" };
 import unpackScript from "./transfers/unpack.sh" with { type: "text" };
 import { fileFailed } from "./file_failures.ts";
+import { passingName } from "../passing.ts";
+import { TEMPORARY_FOLDER } from "./files.ts";
 import { PLAIN_TEXTS } from "./parts.ts";
 
 const WORDS_KEPT = { head: 8 * 1024, tail: 8 * 1024 };
 const TIDY_LIMIT_MS = 15_000;
 
-export const POSIX_FILES: GuestFiles = { look, setTime, accept: (content) => content, check, unpack, pack };
+export const POSIX_FILES: GuestFiles = {
+  look,
+  setTime,
+  accept: (content) => content,
+  check,
+  unpack,
+  pack,
+  passingPlaces,
+  remove,
+};
 
 async function look(
   channel: GuestChannel,
@@ -64,14 +75,13 @@ async function unpack(
   channel: GuestChannel,
   path: string,
   feed: ByteFeed,
-  overwrite: boolean,
+  { overwrite, token }: { overwrite: boolean; token: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const folder = path.replace(/\/+$/, "");
-  const passing = `${folder}.hvlab-${crypto.randomUUID().slice(0, 8)}`;
+  const passing = passingName(path, token);
   const archive = `${passing}.tar`;
   try {
-    await channel.writeFile(archive, feed, { overwrite: false, mode: 0o600 }, signal);
+    await channel.writeFile(archive, feed, { overwrite: false, mode: 0o600, token }, signal);
     await runUnpack(channel, ["unpack", path, overwrite ? "yes" : "no", archive, passing], path, signal);
   } catch (error) {
     await tidy(channel, ["rm", "-rf", "--", passing]);
@@ -85,10 +95,11 @@ async function pack(
   channel: GuestChannel,
   path: string,
   sink: ByteSink,
+  { token }: { token: string },
   signal: AbortSignal,
 ): Promise<Packed> {
   checkGuestPath(path);
-  const pipe = `${await channel.temporaryFolder(signal)}/.hvlab-${crypto.randomUUID()}`;
+  const pipe = pipeOf(token);
   const command = { argv: ["/bin/sh", "-c", packScript, "hvlab", path, pipe], env: PLAIN_TEXTS };
   let end: PackingEnd | undefined;
   try {
@@ -101,6 +112,27 @@ async function pack(
   // GNU tar ends with 1 when a file changed under its hands.
   if (ended > 1) throw fileFailed("read the folder", path, warning ?? "");
   return { sha256, ...(warning === undefined ? {} : { warning }) };
+}
+
+function passingPlaces(path: string | undefined, token: string): string[] {
+  if (path === undefined) return [pipeOf(token)];
+  const folder = passingName(path, token);
+  const archive = `${folder}.tar`;
+  return [passingName(archive, token), archive, folder];
+}
+
+/** The pipe through which what is packed reaches the guest's own sum. */
+function pipeOf(token: string): string {
+  return passingName(`${TEMPORARY_FOLDER}/pack`, token);
+}
+
+async function remove(channel: GuestChannel, path: string, signal: AbortSignal): Promise<void> {
+  const err = new BoundedBytes(WORDS_KEPT);
+  const { exit_code } = await channel.exec({ argv: ["rm", "-rf", "--", path] }, {
+    stdout: () => Promise.resolve(),
+    stderr: (bytes) => Promise.resolve(err.push(bytes)),
+  }, signal);
+  if (exit_code !== 0) throw fileFailed("remove", path, err.toText().text.trim());
 }
 
 async function runUnpack(

@@ -11,6 +11,7 @@ import type {
   GuestCommand,
   GuestExit,
   TerminalCommand,
+  WriteOptions,
 } from "../channel.ts";
 import type { GuestLogin } from "../login.ts";
 import { checkCommand, checkUserName } from "../posix/check_command.ts";
@@ -128,7 +129,7 @@ class SshChannel implements GuestChannel, AsyncDisposable {
   writeFile(
     path: string,
     feed: ByteFeed,
-    options: { overwrite: boolean; mode?: number },
+    options: WriteOptions,
     signal: AbortSignal,
   ): Promise<void> {
     return writeFileByProgram(this, path, feed, options, signal);

@@ -7,6 +7,7 @@ import type { ByteSink, GuestChannel, GuestFiles } from "../channel.ts";
 import { runCollector } from "../collect.ts";
 import type { FolderContent, GuestEntry, Packed } from "../folders/content.ts";
 import { receiveArchive } from "../folders/receive_archive.ts";
+import { passingName } from "../passing.ts";
 import { refuseFailure, type WindowsFailure } from "./failures.ts";
 import { powerShellCommand } from "./script.ts";
 import begin from "./transfers/begin.ps1" with { type: "text" };
@@ -14,7 +15,7 @@ import packScript from "./transfers/pack.ps1" with { type: "text" };
 import unpackScript from "./transfers/unpack.ps1" with { type: "text" };
 
 /** What a session in the guest answers about files at once. */
-export type FileQuestion = "look_at" | "set_time" | "check_folder" | "remove_folder";
+export type FileQuestion = "look_at" | "set_time" | "check_folder" | "remove_passing";
 
 export interface FileAnswer extends WindowsFailure {
   kind?: "missing" | "file" | "folder" | undefined;
@@ -55,17 +56,26 @@ export function windowsFiles(ask: AskAboutFiles): GuestFiles {
       const answer = await ask("check_folder", [path, overwrite ? "yes" : "no"], signal);
       refuseFailure(answer, `make the folder "${path}"`, { path });
     },
-    async unpack(channel, path, feed, _, signal) {
-      const passing = `${path.replace(/[\\/]+$/, "")}.hvlab-${crypto.randomUUID().slice(0, 8)}`;
+    async unpack(channel, path, feed, { token }, signal) {
+      const passing = passingName(path, token);
       const archive = `${passing}.tar`;
       try {
-        await channel.writeFile(archive, feed, { overwrite: false }, signal);
+        await channel.writeFile(archive, feed, { overwrite: false, token }, signal);
         await unpack(channel, { folder: path, archive, passing }, signal);
       } finally {
         const tidying = AbortSignal.timeout(TIDY_LIMIT_MS);
-        await ask("remove_folder", [passing], tidying).catch(() => {});
-        await channel.removeFile(archive, tidying).catch(() => {});
+        await ask("remove_passing", [passing], tidying).catch(() => {});
+        await ask("remove_passing", [archive], tidying).catch(() => {});
       }
+    },
+    passingPlaces(path, token) {
+      if (path === undefined) return [];
+      const folder = passingName(path, token);
+      const archive = `${folder}.tar`;
+      return [passingName(archive, token), archive, folder];
+    },
+    async remove(_, path, signal) {
+      refuseFailure(await ask("remove_passing", [path], signal), `remove "${path}"`, { path });
     },
   };
 }
@@ -93,6 +103,7 @@ async function pack(
   channel: GuestChannel,
   path: string,
   sink: ByteSink,
+  _: { token: string },
   signal: AbortSignal,
 ): Promise<Packed> {
   const command = powerShellCommand([begin, packScript], { folder: path });

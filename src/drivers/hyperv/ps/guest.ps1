@@ -16,7 +16,7 @@ $script:GuestFunctions = @{
     look_at = 'Get-HvlabEntry'
     set_time = 'Set-HvlabTime'
     check_folder = 'Test-HvlabFolder'
-    remove_folder = 'Remove-HvlabFolder'
+    remove_passing = 'Remove-HvlabPassing'
     temporary_folder = 'Get-HvlabTemporaryFolder'
 }
 

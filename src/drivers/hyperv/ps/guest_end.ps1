@@ -151,16 +151,15 @@ function global:Stop-HvlabProgram([string] $key) {
     Write-HvlabAnswer @{ ended = $program.Process.HasExited }
 }
 
-# Writes under a passing name beside the file, which gets its own when it is whole.
-function global:Open-HvlabWrite([string] $path, [string] $overwrite) {
+# Writes under the passing name beside the file, which gets its own when it is whole.
+function global:Open-HvlabWrite([string] $path, [string] $overwrite, [string] $passing) {
     try {
         $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
         if ([IO.Directory]::Exists($full)) { return Write-HvlabAnswer @{ failure = 'is_folder'; message = 'It is a folder' } }
         if ($overwrite -ne 'yes' -and [IO.File]::Exists($full)) { return Write-HvlabAnswer @{ failure = 'exists'; message = 'It is there already' } }
-        $folder = [IO.Path]::GetDirectoryName($full)
-        [void] [IO.Directory]::CreateDirectory($folder)
+        $passing = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($passing)
+        [void] [IO.Directory]::CreateDirectory([IO.Path]::GetDirectoryName($full))
         $key = [Guid]::NewGuid().ToString()
-        $passing = [IO.Path]::Combine($folder, '.hvlab-' + $key)
         $global:HvlabFiles[$key] = @{ Stream = [IO.File]::Open($passing, 'CreateNew', 'Write'); Passing = $passing; Path = $full; Overwrite = $overwrite -eq 'yes' }
         Write-HvlabAnswer @{ key = $key }
     }
@@ -264,11 +263,13 @@ function global:Test-HvlabFolder([string] $path, [string] $overwrite) {
     Write-HvlabAnswer @{ free = $true }
 }
 
-# Takes away a folder of ours that has not got its own name yet. One that is not there counts as removed.
-function global:Remove-HvlabFolder([string] $path) {
+# Takes away a file or folder of ours that has a passing name. One that is not there counts as removed.
+function global:Remove-HvlabPassing([string] $path) {
     try {
-        if ($path -notmatch '\.hvlab-[0-9a-f]{8}$') { return Write-HvlabAnswer @{ failure = 'denied'; message = 'It is no passing folder' } }
-        if ([IO.Directory]::Exists($path)) { [IO.Directory]::Delete($path, $true) }
+        if ($path -notmatch '\.hvlab-[0-9a-f]{8}(\.[a-z0-9]+)?$') { return Write-HvlabAnswer @{ failure = 'denied'; message = 'It has no passing name' } }
+        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        if ([IO.Directory]::Exists($full)) { [IO.Directory]::Delete($full, $true) }
+        elseif ([IO.File]::Exists($full)) { [IO.File]::Delete($full) }
         Write-HvlabAnswer @{ removed = $true }
     }
     catch { Write-HvlabFailure $_.Exception }

@@ -5,7 +5,8 @@ import { startDeadline } from "../../../base/deadline.ts";
 import { HvError } from "../../../base/errors.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
 import { type Digest, startSha256 } from "../../../host/digest.ts";
-import type { ByteFeed, ByteSink } from "../../../guest/channel.ts";
+import type { ByteFeed, ByteSink, WriteOptions } from "../../../guest/channel.ts";
+import { passingName } from "../../../guest/passing.ts";
 import { checkGuestPath } from "../../../guest/posix/check_command.ts";
 import {
   commitFailure,
@@ -41,11 +42,11 @@ export async function writeGuestFile(
   clock: Clock,
   path: string,
   feed: ByteFeed,
-  options: { overwrite: boolean; mode?: number },
+  options: WriteOptions,
   signal: AbortSignal,
 ): Promise<void> {
   checkGuestPath(path);
-  const temporary = `${path}.hvlab-${crypto.randomUUID().slice(0, 8)}`;
+  const temporary = passingName(path, options.token);
   const replace = options.overwrite ? "yes" : "no";
   const prepared = await runScript(link, clock, PREPARE_FILE, [path, temporary, replace], signal);
   if (prepared.exit.exit_code !== 0) throw prepareFailure(path, prepared);

@@ -32,6 +32,8 @@ export function openDisks(context: QemuContext, records: VmRecords): DiskAbiliti
     attach: (vm, path, wish, scope) => attachDisk(context, records, vm, path, wish, scope),
     lend: async (vm, path, work, scope) =>
       await (await import("./lend.ts")).lendFile(context, records, vm, path, work, scope),
+    takeBack: async (vm, scope) =>
+      await (await import("./lend.ts")).takeBackLent(context, records, vm, scope),
     detach: (vm, path, scope) => detachDisk(context, records, vm, path, scope),
   };
 }

@@ -1,6 +1,7 @@
 /** Reading a serial log: by offsets, and for a text that is waited for. */
 
 import type { SerialLog } from "../drivers/console_abilities.ts";
+import type { LineFinder } from "./line_finder.ts";
 
 /** Read at once while a whole log is looked through. */
 const BLOCK_BYTES = 1024 * 1024;
@@ -51,25 +52,33 @@ function lengthOfCharacter(first: number): number {
   return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
 }
 
-/** Where a text stands in a log. */
+/** Where in a log stands what was looked for. */
 export interface Found {
   offset: number;
   line: string;
 }
 
-/** Looks for a text in a log that grows; what was looked through once is not looked through again. */
+/** Looks for something in a log that grows; what was looked through once is not looked through again. */
 export class SerialSearch {
-  readonly #matches: (line: string) => number;
+  /** Whether it is at work: what it has not come to may be what is looked for. */
+  isLooking = false;
+  readonly #finder: LineFinder;
   #next: number;
 
-  /** `matches` answers where in a line the text begins, -1 when it is not there. */
-  constructor(matches: (line: string) => number, from: number) {
-    this.#matches = matches;
+  constructor(finder: LineFinder, from: number) {
+    this.#finder = finder;
     this.#next = from;
   }
 
   /** Looks through what is new; the last line counts although it may go on, since a prompt has no end. */
-  look(log: SerialLog): Found | undefined {
+  async look(log: SerialLog, signal: AbortSignal): Promise<Found | undefined> {
+    this.isLooking = true;
+    const found = await this.#look(log, signal);
+    this.isLooking = false;
+    return found;
+  }
+
+  async #look(log: SerialLog, signal: AbortSignal): Promise<Found | undefined> {
     // A guest that was started anew writes a new log.
     if (log.size < this.#next) this.#next = 0;
     this.#next = Math.max(this.#next, log.kept_from);
@@ -77,31 +86,37 @@ export class SerialSearch {
       const bytes = log.read(this.#next, BLOCK_BYTES);
       if (bytes.length === 0) return undefined;
       const isLast = this.#next + bytes.length >= log.size;
-      const { found, used } = this.#lookIn(bytes, isLast);
-      if (found !== undefined) return found;
-      if (used === 0) return undefined;
+      const { lines, used } = cutIntoLines(bytes, isLast);
+      const hit = await this.#finder.find(lines.map(({ text }) => text), signal);
+      const line = hit === undefined ? undefined : lines[hit.line];
+      if (hit !== undefined && line !== undefined) {
+        const before = new TextEncoder().encode(line.text.slice(0, hit.at)).length;
+        return { offset: this.#next + line.start + before, line: line.text.trim() };
+      }
       this.#next += used;
+      if (isLast) return undefined;
     }
     return undefined;
   }
+}
 
-  #lookIn(bytes: Uint8Array, isLast: boolean): { found?: Found; used: number } {
-    for (let start = 0; start < bytes.length;) {
-      const newline = bytes.indexOf(NEWLINE, start);
-      const limit = start + LINE_LIMIT_BYTES;
-      const isOpen = newline < 0 && bytes.length < limit;
-      // An unfinished line is looked through now and, should it go on, once more.
-      if (isOpen && !isLast) return { used: start };
-      const end = newline < 0 || newline > limit ? Math.min(limit, bytes.length) : newline;
-      const line = new TextDecoder().decode(bytes.subarray(start, end));
-      const at = this.#matches(line);
-      if (at >= 0) {
-        const before = new TextEncoder().encode(line.slice(0, at)).length;
-        return { found: { offset: this.#next + start + before, line: line.trim() }, used: start };
-      }
-      if (isOpen) return { used: start };
-      start = end === newline ? end + 1 : end;
-    }
-    return { used: bytes.length };
+/** The lines of a block that can be looked through, and how much of it need not be looked through again. */
+function cutIntoLines(
+  bytes: Uint8Array,
+  isLast: boolean,
+): { lines: { start: number; text: string }[]; used: number } {
+  const lines: { start: number; text: string }[] = [];
+  const decoder = new TextDecoder();
+  for (let start = 0; start < bytes.length;) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const limit = start + LINE_LIMIT_BYTES;
+    const isOpen = newline < 0 && bytes.length < limit;
+    // An unfinished line is looked through now and, should it go on, once more.
+    if (isOpen && !isLast) return { lines, used: start };
+    const end = newline < 0 || newline > limit ? Math.min(limit, bytes.length) : newline;
+    lines.push({ start, text: decoder.decode(bytes.subarray(start, end)) });
+    if (isOpen) return { lines, used: start };
+    start = end === newline ? end + 1 : end;
   }
+  return { lines, used: bytes.length };
 }

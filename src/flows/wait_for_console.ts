@@ -7,7 +7,7 @@ import type { Vm } from "../contract/vm.ts";
 import type { Driver } from "../drivers/driver.ts";
 import { withLastWords } from "../drivers/last_words.ts";
 import { abilityOf } from "./abilities.ts";
-import { type Found, SerialSearch } from "./serial_text.ts";
+import type { Found, SerialSearch } from "./serial_text.ts";
 import { showsTheSame } from "./settled_screen.ts";
 
 interface WaitOptions {
@@ -38,7 +38,7 @@ export async function waitForSerial(
   const began = clock.monotonic();
   const look = async (): Promise<Found | undefined> => {
     using log = await serial.log(vm.id);
-    return log === undefined ? undefined : search.look(log);
+    return log === undefined ? undefined : await search.look(log, signal);
   };
   try {
     for (let looks = 0;; looks++) {
@@ -55,17 +55,25 @@ export async function waitForSerial(
   } catch (error) {
     if (!(error instanceof HvError) || !TELLING.has(error.code)) throw error;
     const late = error.code === "hv.timeout"
-      ? notWritten(vm, wanted, clock.monotonic() - began, error)
+      ? notWritten(vm, wanted, search, clock.monotonic() - began, error)
       : error;
     throw withLastWords(late, await readLastWords(driver, vm.id), late.hint ?? "Wait longer with --timeout");
   }
 }
 
-function notWritten({ id, name }: Vm, wanted: string, waitedMs: number, cause: HvError): HvError {
+function notWritten(
+  { id, name }: Vm,
+  wanted: string,
+  { isLooking }: SerialSearch,
+  waitedMs: number,
+  cause: HvError,
+): HvError {
   const waited = seconds(waitedMs);
   return new HvError(
     "hv.timeout",
-    `"${name}" has not written "${wanted}" to its serial line, waited ${waited} s`,
+    isLooking
+      ? `Looking for "${wanted}" in what "${name}" has written to its serial line was not done within ${waited} s`
+      : `"${name}" has not written "${wanted}" to its serial line, waited ${waited} s`,
     { context: { ...cause.context, vm: id, wanted, waited_s: waited }, cause },
   );
 }

@@ -9,6 +9,7 @@ import { SERIAL_LOG } from "../../src/drivers/qemu/power/instance.ts";
 import { VmRecords } from "../../src/drivers/qemu/records.ts";
 import { attachTerminal } from "../../src/flows/attach_terminal.ts";
 import { strokesOfKeys, strokesOfText } from "../../src/flows/keyboard/strokes.ts";
+import { textFinder } from "../../src/flows/line_finder.ts";
 import { readPart, SerialSearch } from "../../src/flows/serial_text.ts";
 import { showsTheSame } from "../../src/flows/settled_screen.ts";
 import { waitForSerial, waitUntilSettled } from "../../src/flows/wait_for_console.ts";
@@ -76,7 +77,7 @@ async function attach(lab: QemuLab, id: string, driver = lab.driver): Promise<Se
 async function awaitSerial(lab: QemuLab, id: string, text: string, from = 0): Promise<void> {
   const { driver, scope, host } = lab;
   const vm = await driver.vms.get(id, scope.signal);
-  const search = new SerialSearch((line) => line.indexOf(text), from);
+  const search = new SerialSearch(textFinder(text), from);
   await waitForSerial(driver, vm, search, text, { signal: scope.signal, clock: host.clock });
 }
 

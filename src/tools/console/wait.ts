@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { ConsoleWait } from "../../contract/console.ts";
 import { VmRef } from "../../contract/names.ts";
-import type { Found } from "../../flows/serial_text.ts";
-import { SerialSearch } from "../../flows/serial_text.ts";
+import { expressionFinder, textFinder } from "../../flows/line_finder.ts";
+import { type Found, SerialSearch } from "../../flows/serial_text.ts";
 import { waitAtMost } from "../../flows/wait_at_most.ts";
 import { waitForSerial, waitUntilSettled } from "../../flows/wait_for_console.ts";
 import { defineTool } from "../define_tool.ts";
@@ -40,31 +40,13 @@ export default defineTool({
     const wait = async (limited: AbortSignal): Promise<void> => {
       const scope = { signal: limited, clock };
       if (serial === undefined) return await waitUntilSettled(driver, vm, (settled_s ?? 0) * 1000, scope);
-      const search = new SerialSearch(matcherOf(serial, regex), offset);
-      found = await waitForSerial(driver, vm, search, serial, scope);
+      using finder = regex ? expressionFinder(serial, clock) : textFinder(serial);
+      found = await waitForSerial(driver, vm, new SerialSearch(finder, offset), serial, scope);
     };
     const reached = await waitAtMost(clock, options.wait_s, signal, wait);
     return { vm: vm.id, reached, ...found, ...(reached && settled_s !== undefined ? { settled_s } : {}) };
   },
 });
-
-function matcherOf(text: string, isExpression: boolean): (line: string) => number {
-  if (!isExpression) return (line) => line.indexOf(text);
-  let expression: RegExp;
-  try {
-    expression = new RegExp(text, "u");
-  } catch (error) {
-    throw new HvError(
-      "hv.usage",
-      `"${text}" is no regular expression: ${error instanceof Error ? error.message : ""}`,
-      {
-        hint: "Leave --regex out to look for the text as it is",
-        context: { serial: text },
-      },
-    );
-  }
-  return (line) => line.search(expression);
-}
 
 function oneOfBoth(): HvError {
   return new HvError("hv.usage", "A wait needs either a text for the serial line or a time for the screen", {

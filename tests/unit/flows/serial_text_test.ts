@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { SerialLog } from "../../../src/drivers/console_abilities.ts";
-import { readPart, SerialSearch } from "../../../src/flows/serial_text.ts";
+import { type LineFinder, textFinder } from "../../../src/flows/line_finder.ts";
+import { type Found, readPart, SerialSearch } from "../../../src/flows/serial_text.ts";
 
 function logOf(content: string | Uint8Array, keptFrom = 0): SerialLog {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
@@ -14,7 +15,15 @@ function logOf(content: string | Uint8Array, keptFrom = 0): SerialLog {
 }
 
 function searchFor(text: string, from = 0): SerialSearch {
-  return new SerialSearch((line) => line.indexOf(text), from);
+  return new SerialSearch(textFinder(text), from);
+}
+
+async function look(
+  search: SerialSearch,
+  content: string | Uint8Array,
+  keptFrom = 0,
+): Promise<Found | undefined> {
+  return await search.look(logOf(content, keptFrom), new AbortController().signal);
 }
 
 Deno.test("without an offset the end is read, with one what follows it", () => {
@@ -28,14 +37,15 @@ Deno.test("without an offset the end is read, with one what follows it", () => {
   assert.equal(readPart(log, 99, 3).offset, 10, "an offset behind the end is at the end");
 });
 
-Deno.test("what is no longer kept is told and not made up", () => {
-  const log = logOf("\x00\x00\x00\x00456789", 4);
+Deno.test("what is no longer kept is told and not made up", async () => {
+  const content = "\x00\x00\x00\x00456789";
+  const log = logOf(content, 4);
   assert.deepEqual(readPart(log, 1, 100), {
     ...{ text: "456789", offset: 4, next_offset: 10, size_bytes: 10 },
     dropped_bytes: 3,
   });
   assert.equal(readPart(log, undefined, 100).text, "456789");
-  assert.equal(searchFor("\0").look(log), undefined);
+  assert.equal(await look(searchFor("\0"), content, 4), undefined);
 });
 
 Deno.test("a log that is read in parts gives the same text as at once", () => {
@@ -52,39 +62,43 @@ Deno.test("a log that is read in parts gives the same text as at once", () => {
   }));
 });
 
-Deno.test("a text is found in the line that holds it, with its offset", () => {
-  const found = searchFor("login:").look(logOf("Debian\r\nünser login: "));
-  assert.deepEqual(found, { offset: 15, line: "ünser login:" });
-  assert.equal(searchFor("login:", 16).look(logOf("Debian\r\nünser login: ")), undefined);
-  assert.equal(searchFor("a\nb").look(logOf("a\nb")), undefined, "a text lies within one line");
+Deno.test("a text is found in the line that holds it, with its offset", async () => {
+  const written = "Debian\r\nünser login: ";
+  assert.deepEqual(await look(searchFor("login:"), written), { offset: 15, line: "ünser login:" });
+  assert.equal(await look(searchFor("login:", 16), written), undefined);
+  assert.equal(await look(searchFor("a\nb"), "a\nb"), undefined, "a text lies within one line");
 });
 
-Deno.test("a line that grows is looked through again, one that is over is not", () => {
-  let looked: string[] = [];
-  const search = new SerialSearch((line) => {
-    looked.push(line);
-    return line.indexOf("login:");
-  }, 0);
-  assert.equal(search.look(logOf("one\nlog")), undefined);
-  looked = [];
-  assert.deepEqual(search.look(logOf("one\nlogin: ")), { offset: 4, line: "login:" });
-  assert.deepEqual(looked, ["login: "]);
+Deno.test("a line that grows is looked through again, one that is over is not", async () => {
+  const looked: string[] = [];
+  const found = textFinder("login:");
+  const finder: LineFinder = {
+    ...found,
+    find(lines, signal) {
+      looked.push(...lines);
+      return found.find(lines, signal);
+    },
+  };
+  const search = new SerialSearch(finder, 0);
+  assert.equal(await look(search, "one\nlog"), undefined);
+  assert.deepEqual(await look(search, "one\nlogin: "), { offset: 4, line: "login:" });
+  assert.deepEqual(looked, ["one", "log", "login: "]);
 });
 
-Deno.test("a guest that was started anew is looked through from its start", () => {
+Deno.test("a guest that was started anew is looked through from its start", async () => {
   const search = searchFor("ready");
-  assert.equal(search.look(logOf("a long first life\n")), undefined);
-  assert.deepEqual(search.look(logOf("ready\n")), { offset: 0, line: "ready" });
+  assert.equal(await look(search, "a long first life\n"), undefined);
+  assert.deepEqual(await look(search, "ready\n"), { offset: 0, line: "ready" });
 });
 
-Deno.test("a text is found wherever it stands in lines of any length", () => {
+Deno.test("a text is found wherever it stands in lines of any length", async () => {
   const filler = fc.array(fc.constantFrom("x".repeat(70_000), "short", "", "y".repeat(1_100_000)), {
     maxLength: 4,
   });
-  fc.assert(
-    fc.property(filler, filler, (before, after) => {
+  await fc.assert(
+    fc.asyncProperty(filler, filler, async (before, after) => {
       const text = [...before, "NEEDLE", ...after].join("\n");
-      assert.equal(searchFor("NEEDLE").look(logOf(text))?.offset, text.indexOf("NEEDLE"));
+      assert.equal((await look(searchFor("NEEDLE"), text))?.offset, text.indexOf("NEEDLE"));
     }),
     { numRuns: 20 },
   );

@@ -2,7 +2,10 @@
 
 import type { OpinionFrame } from "../../contract/dump_analyze.ts";
 
-/** Numbers, dashes and colons before a frame's place: stack pointer, return address, arguments (also masked), in any mixture. */
+/**
+ * Numbers, dashes and colons before a frame's place: stack pointer, return address, arguments (also masked), in any
+ * mixture.
+ */
 const BEFORE_PLACE =
   /^(?:(?:\(Inline Function\)|[0-9a-f]{8}`[0-9a-f]{8}|[0-9a-f]{8}|-{8}(?:`-{8})?|\?{8}(?:`\?{8})?|:)(?:\s+|$))+/;
 const FRAME_NUMBER = /^[0-9a-f]{2} (?=[0-9a-f(])/;

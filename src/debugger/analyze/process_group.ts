@@ -1,4 +1,6 @@
-/** The processes of one debugger run, as `ps` tells them. Windows ends a tree by other means and tells no sizes here. */
+/**
+ * The processes of one debugger run, as `ps` tells them. Windows ends a tree by other means and tells no sizes here.
+ */
 
 import type { Host } from "../../host/host.ts";
 

@@ -88,7 +88,10 @@ function describeLetters(letters: string): NonNullable<DumpTriage["taint"]> {
   return { letters: taint.letters, meaning: [...taint.words] };
 }
 
-/** What printed the stack, and panic() with what called it from above, is no part of the story: a core leaves it out too. */
+/**
+ * What printed the stack, and panic() with what called it from above, is no part of the story: a core leaves it out
+ * too.
+ */
 export function withoutReporting(stack: readonly PrintedFrame[]): readonly PrintedFrame[] {
   const panic = stack.findLastIndex(({ name }) => /^(?:__)?v?panic$/.test(baseName(name)));
   const start = Math.max(panic + 1, stack.findIndex(({ name }) => !/^(?:dump|show)_stack/.test(name)));

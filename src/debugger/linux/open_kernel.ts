@@ -12,7 +12,10 @@ import { type DumpFiles, inspectDumpFile } from "../inspect_file.ts";
 import { maybeText, readConsoleText } from "./console_file.ts";
 import type { GivenSymbols } from "./symbol_file.ts";
 
-/** Opens a core in any of its containers; `given` reads symbols that the user has. Fails with `hv.bad_dump`, `unsupported_kind` for what is no Linux core. */
+/**
+ * Opens a core in any of its containers; `given` reads symbols that the user has. Fails with `hv.bad_dump`,
+ * `unsupported_kind` for what is no Linux core.
+ */
 export async function openLinuxKernel(
   source: ByteSource,
   given: GivenSymbols | null = null,

@@ -1,6 +1,6 @@
 /**
- * Makes a core smaller without making it tell less: what triage, log and tasks read of it is kept, the rest is left out.
- * They are asked of the smaller core before it takes the place of the whole one, and must say the same.
+ * Makes a core smaller without making it tell less: what triage, log and tasks read of it is kept, the rest is left
+ * out. They are asked of the smaller core before it takes the place of the whole one, and must say the same.
  */
 
 import type { Clock } from "../../base/clock.ts";
@@ -35,8 +35,8 @@ const PIECE_BYTES = 1024 * 1024;
 
 /**
  * Reduces the ELF core of a Linux machine in its place, and answers what it holds afterwards. The file is replaced at
- * once or stays as it is; a core that cannot be reduced is no failure, and `reason` says why. One that is reduced already is left
- * alone. Fails with the signal's reason, and as `inspectDumpFile` does for what is no core.
+ * once or stays as it is; a core that cannot be reduced is no failure, and `reason` says why. One that is reduced
+ * already is left alone. Fails with the signal's reason, and as `inspectDumpFile` does for what is no core.
  */
 export async function reduceCore(
   host: ReductionHost,

@@ -9,7 +9,10 @@ import type { Vmcoreinfo } from "../../dump/linux/kernel/vmcoreinfo.ts";
 import { badDump } from "../../dump/reasons.ts";
 import type { DumpFiles } from "../inspect_file.ts";
 
-/** Gives the symbols of the kernel that VMCOREINFO is of. Fails with `hv.bad_dump` when they do not fit or cannot be read. */
+/**
+ * Gives the symbols of the kernel that VMCOREINFO is of. Fails with `hv.bad_dump` when they do not fit or cannot be
+ * read.
+ */
 export type GivenSymbols = (info: Vmcoreinfo) => KernelSymbols;
 
 const LARGEST_MAP = 64 * 1024 * 1024;

@@ -10,8 +10,8 @@ import { symbolsAt } from "./symbol_file.ts";
 
 /**
  * Reads the core as far as the answer needs; `symbols` is the path of a System.map or vmlinux, for a core whose own are
- * lost. Fails with `hv.not_found` when that is not there, and with `hv.bad_dump` when the way into its memory is not there;
- * everything else that is lost is a warning.
+ * lost. Fails with `hv.not_found` when that is not there, and with `hv.bad_dump` when the way into its memory is not
+ * there; everything else that is lost is a warning.
  */
 export async function triageLinuxCore(
   files: DumpFiles,

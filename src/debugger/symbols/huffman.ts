@@ -10,7 +10,9 @@ export class HuffmanCode {
   /** By the next bits of the longest word: symbol times 32 plus length. */
   readonly #table: Uint32Array;
 
-  /** Fails with `RangeError` for lengths that no complete code has. No lengths at all make a code that gives nothing. */
+  /**
+   * Fails with `RangeError` for lengths that no complete code has. No lengths at all make a code that gives nothing.
+   */
   constructor(lengths: Uint8Array) {
     let longest = 0;
     for (const length of lengths) longest = Math.max(longest, length);

@@ -5,7 +5,9 @@ import type { DumpSession } from "../../dump/session.ts";
 import type { Located } from "./located.ts";
 import type { SymbolFiles } from "./symbol_files.ts";
 
-/** What an address is called. `exact`: it was interrupted; otherwise it was returned to, and the call before it counts. */
+/**
+ * What an address is called. `exact`: it was interrupted; otherwise it was returned to, and the call before it counts.
+ */
 export async function locateAddress(
   session: DumpSession,
   files: SymbolFiles,

@@ -53,7 +53,9 @@ export class SymbolFiles {
     return file === null ? null : readCodeView(file.image, file.headers);
   }
 
-  /** What a store would have to hold for a module; empty when all is there. `unwinding`: its image is needed as well. */
+  /**
+   * What a store would have to hold for a module; empty when all is there. `unwinding`: its image is needed as well.
+   */
   async missing(module: LoadedModule, unwinding: boolean): Promise<MissingSymbol[]> {
     const list: MissingSymbol[] = [];
     const symbols = symbolKey(await this.codeView(module));

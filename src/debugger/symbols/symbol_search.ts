@@ -1,4 +1,6 @@
-/** Where a call looks for symbols: the path that it was given, the cache of earlier downloads, and servers on request. */
+/**
+ * Where a call looks for symbols: the path that it was given, the cache of earlier downloads, and servers on request.
+ */
 
 import { HvError } from "../../base/errors.ts";
 import type { Progress } from "../../contract/operation.ts";
@@ -29,8 +31,8 @@ export interface SymbolWish {
 }
 
 /**
- * The search of a call; without a path of its own that of `_NT_SYMBOL_PATH` counts. Throws `hv.usage` when downloads are
- * asked for and no server is named, and what `allow` throws for its servers.
+ * The search of a call; without a path of its own that of `_NT_SYMBOL_PATH` counts. Throws `hv.usage` when downloads
+ * are asked for and no server is named, and what `allow` throws for its servers.
  */
 export function symbolSearch(host: Host, wish: SymbolWish): SymbolSearch {
   const symbols = wish.symbols ?? host.environment.get("_NT_SYMBOL_PATH");

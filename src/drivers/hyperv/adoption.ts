@@ -19,7 +19,10 @@ export function openAdoption(hyperv: HyperV, state: StateFolder): AdoptionAbilit
   };
 }
 
-/** Marks a foreign VM, which its id or exact name finds, whatever its state. Adopting it again changes nothing but its name. */
+/**
+ * Marks a foreign VM, which its id or exact name finds, whatever its state. Adopting it again changes nothing but its
+ * name.
+ */
 async function adoptVm(
   hyperv: HyperV,
   state: StateFolder,

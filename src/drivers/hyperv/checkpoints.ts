@@ -11,7 +11,9 @@ import { writeFolder } from "./copies.ts";
 import { writeExportRecord } from "./export_record.ts";
 import { checkpointOf } from "./map.ts";
 
-/** Codes after which the sidecar may have been cut off between setting a VM's kind of checkpoint and putting it back. */
+/**
+ * Codes after which the sidecar may have been cut off between setting a VM's kind of checkpoint and putting it back.
+ */
 const CUT_OFF = new Set(["hv.outcome_unknown", "hv.timeout", "hv.cancelled"]);
 const PUT_BACK_LIMIT_MS = 30_000;
 

@@ -139,8 +139,8 @@ export class HyperV {
   }
 
   /**
-   * Removes a VM; when it lies in the folder of ours that the mark names, what is in that too. `alone` says that no other
-   * VM can need it, which saves a look at all disks.
+   * Removes a VM; when it lies in the folder of ours that the mark names, what is in that too. `alone` says that no
+   * other VM can need it, which saves a look at all disks.
    */
   removeMachine(
     id: string,

@@ -90,7 +90,9 @@ export async function readExportRecord({ files }: Host, folder: string): Promise
   }
 }
 
-/** Holds every file of the folder against the record. Throws `hv.bad_image` for one that is missing, changed or a link. */
+/**
+ * Holds every file of the folder against the record. Throws `hv.bad_image` for one that is missing, changed or a link.
+ */
 export async function checkExport(
   host: Host,
   folder: string,

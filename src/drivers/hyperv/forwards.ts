@@ -160,8 +160,8 @@ async function removeForwards(
 }
 
 /**
- * Takes the ports of a VM that is about to go away: whoever gets its address next must not be reached through them. What
- * cannot be taken is told, and keeps no VM from being removed.
+ * Takes the ports of a VM that is about to go away: whoever gets its address next must not be reached through them.
+ * What cannot be taken is told, and keeps no VM from being removed.
  */
 export async function releaseForwards(
   hyperv: HyperV,

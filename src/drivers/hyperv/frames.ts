@@ -1,7 +1,7 @@
 /**
- * The lines of the sidecar. A request is its id, what it calls, and the arguments as JSON; an id alone stops that request.
- * A reply is a line that begins with a mark and the request's id, with JSON after it; everything else on standard output
- * was printed by somebody else and is no reply.
+ * The lines of the sidecar. A request is its id, what it calls, and the arguments as JSON; an id alone stops that
+ * request. A reply is a line that begins with a mark and the request's id, with JSON after it; everything else on
+ * standard output was printed by somebody else and is no reply.
  */
 
 import { type JsonObject, type JsonValue, parseJson } from "../../base/json.ts";
@@ -83,7 +83,10 @@ function readFrame(id: string, text: string): Frame {
 /** Arguments of an operation: texts, numbers, truth values, nothing, and lists of texts. */
 export type Arguments = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
-/** One request as a line. Texts get a mark before them, without which PowerShell makes dates of those that look like one. */
+/**
+ * One request as a line. Texts get a mark before them, without which PowerShell makes dates of those that look like
+ * one.
+ */
 export function writeRequest(id: string, call: string, args: Arguments): Uint8Array {
   const marked: JsonObject = {};
   for (const [name, value] of Object.entries(args)) marked[name] = mark(value);

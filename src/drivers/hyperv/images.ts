@@ -1,4 +1,7 @@
-/** Images of this driver: virtual disks that VMs and sandboxes lean on, `<state>/hyperv_images/<name>/image.json` beside the disk. */
+/**
+ * Images of this driver: virtual disks that VMs and sandboxes lean on, `<state>/hyperv_images/<name>/image.json` beside
+ * the disk.
+ */
 
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";

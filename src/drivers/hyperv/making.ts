@@ -48,7 +48,9 @@ export function newKey(): string {
   return `hvlab-${crypto.randomUUID()}`;
 }
 
-/** Makes a VM with one operation and answers its id. What a failure has made by then is taken back before the answer. */
+/**
+ * Makes a VM with one operation and answers its id. What a failure has made by then is taken back before the answer.
+ */
 export async function bringIntoBeing(
   hyperv: HyperV,
   mark: Pick<Tag, "image" | "sandbox">,

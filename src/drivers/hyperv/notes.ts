@@ -22,8 +22,8 @@ export interface NotesChange {
 }
 
 /**
- * Gives a change of a VM that is made of its notes the VM as it is under the VM's lock. The operation in it gets the notes
- * that were read; where they are others by then, the whole change is made again.
+ * Gives a change of a VM that is made of its notes the VM as it is under the VM's lock. The operation in it gets the
+ * notes that were read; where they are others by then, the whole change is made again.
  */
 export async function changeWithNotes<T>(
   hyperv: HyperV,

@@ -30,7 +30,9 @@ export interface ReadySidecar {
   facts: SidecarFacts;
 }
 
-/** Programs in the order in which they are tried. Windows PowerShell is on every Windows and loads the module natively. */
+/**
+ * Programs in the order in which they are tried. Windows PowerShell is on every Windows and loads the module natively.
+ */
 export const CANDIDATES = { windows: ["powershell.exe", "pwsh"], other: ["pwsh"] } as const;
 
 /** Loading a module takes up to some seconds on a cold machine; a minute and more was never seen. */

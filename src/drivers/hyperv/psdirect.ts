@@ -1,4 +1,6 @@
-/** PowerShell Direct as a way into a Windows guest: programs with exact arguments, streams apart, files byte for byte. */
+/**
+ * PowerShell Direct as a way into a Windows guest: programs with exact arguments, streams apart, files byte for byte.
+ */
 
 import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";

@@ -45,7 +45,9 @@ export async function removeVm(
   };
 }
 
-/** What a removal would take: the configuration, saved memory, the checkpoints, and the disks in the VM's own folder. */
+/**
+ * What a removal would take: the configuration, saved memory, the checkpoints, and the disks in the VM's own folder.
+ */
 export async function lossesOf(
   hyperv: HyperV,
   id: string,

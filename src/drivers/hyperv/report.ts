@@ -1,4 +1,7 @@
-/** The raw facts of a Hyper-V host for a bug report: the sidecars that can run here, and what the host shows. No names, no paths. */
+/**
+ * The raw facts of a Hyper-V host for a bug report: the sidecars that can run here, and what the host shows. No names,
+ * no paths.
+ */
 
 import type { JsonObject } from "../../base/json.ts";
 import { toHvError } from "../../base/errors.ts";

@@ -8,7 +8,9 @@ export type Outcome =
   | { kind: "result"; value: unknown }
   | { kind: "error"; phase: string; error: unknown }
   | { kind: "stopped"; reason: string }
-  /** The sidecar has gone, or its answer cannot be read. `began` tells whether the operation had begun for all we saw. */
+  /**
+   * The sidecar has gone, or its answer cannot be read. `began` tells whether the operation had begun for all we saw.
+   */
   | { kind: "lost"; began: boolean; cause: HvError };
 
 /** One request on its way. */

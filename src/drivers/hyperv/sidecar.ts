@@ -1,6 +1,6 @@
 /**
- * The sidecar of this process: one long-lived PowerShell, started by the first call that needs it and replaced when it is
- * stuck or dead. A read whose sidecar died is sent once more; a change is never sent twice.
+ * The sidecar of this process: one long-lived PowerShell, started by the first call that needs it and replaced when it
+ * is stuck or dead. A read whose sidecar died is sent once more; a change is never sent twice.
  */
 
 import { startDeadline } from "../../base/deadline.ts";

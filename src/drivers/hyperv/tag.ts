@@ -1,6 +1,6 @@
 /**
- * The marks that hvlab leaves in a VM's notes: that it made the VM, when, and in which folder; and what a VM that runs gets at
- * its next start, which Hyper-V itself cannot keep. Everything else in the notes is the user's and stays.
+ * The marks that hvlab leaves in a VM's notes: that it made the VM, when, and in which folder; and what a VM that runs
+ * gets at its next start, which Hyper-V itself cannot keep. Everything else in the notes is the user's and stays.
  */
 
 import type { VmChange } from "../../contract/vm.ts";

@@ -35,9 +35,13 @@ interface Collector extends CollectOptions {
 
 type Skipped = DumpCollection["skipped"][number];
 
+/** Tells what did not come, and why. */
+type Skip = (source: Skipped["source"], thrown: unknown, guestPath?: string) => void;
+
 /**
- * Fetches both. What one way cannot give is told beside what the other gave; when nothing at all came, the first failure
- * is the call's. A guest that runs and keeps no dump is no failure.
+ * Fetches both. What one way or one file cannot give is told beside what the others gave; when nothing at all came, the
+ * first failure is the call's. No failure are a guest that runs and keeps no dump, and beside a guest that was
+ * looked at a driver that cannot write memory.
  */
 export async function collectDumps(
   host: Host,
@@ -51,19 +55,18 @@ export async function collectDumps(
   const files: CollectedDump[] = [];
   const skipped: Skipped[] = [];
   const failures: HvError[] = [];
-  const attempt = async (source: Skipped["source"], work: () => Promise<void>): Promise<void> => {
-    try {
-      await work();
-    } catch (thrown) {
-      scope.signal.throwIfAborted();
-      const failure = toHvError(thrown);
-      if (failure.code === "hv.internal") throw failure;
-      failures.push(failure);
-      skipped.push({ source, code: failure.code, message: failure.message });
-    }
+  const skip: Skip = (source, thrown, guestPath) => {
+    scope.signal.throwIfAborted();
+    const failure = toHvError(thrown);
+    if (failure.code === "hv.internal") throw failure;
+    const place = guestPath === undefined ? {} : { guest_path: guestPath };
+    skipped.push({ source, ...place, code: failure.code, message: failure.message });
+    if (source === "guest" || !options.guest || driver.features.has("dumps")) failures.push(failure);
   };
-  if (options.guest) await attempt("guest", () => collectFromGuest(collector, files, skipped));
-  if (options.memory) await attempt("memory", async () => void files.push(await collectMemory(collector)));
+  if (options.guest) await collectFromGuest(collector, files, skip).catch((thrown) => skip("guest", thrown));
+  if (options.memory) {
+    await collectMemory(collector).then((file) => files.push(file), (thrown) => skip("memory", thrown));
+  }
   const [first] = failures;
   if (files.length === 0 && first !== undefined) {
     throw first.withContext({
@@ -77,7 +80,7 @@ export async function collectDumps(
 async function collectFromGuest(
   { host, driver, vm, scope, output, overwrite, channels }: Collector,
   files: CollectedDump[],
-  skipped: Skipped[],
+  skip: Skip,
 ): Promise<void> {
   const channel = openChannel(driver, vm, channels);
   for (const dump of await listGuestDumps(channel, scope.signal)) {
@@ -98,9 +101,7 @@ async function collectFromGuest(
         sha256: copied.sha256,
       });
     } catch (thrown) {
-      scope.signal.throwIfAborted();
-      const failure = toHvError(thrown);
-      skipped.push({ source: "guest", guest_path: dump.path, code: failure.code, message: failure.message });
+      skip("guest", thrown, dump.path);
     }
   }
 }

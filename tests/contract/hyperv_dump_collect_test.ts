@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { DumpCollection } from "../../src/contract/dump_collect.ts";
 import { collectDumps } from "../../src/flows/collect_dumps.ts";
+import { failureOf } from "../support/failures.ts";
 import { endSharedHost, faultTest, type HyperVLab } from "../support/hyperv_lab.ts";
 import { dumpMachine, smallDump } from "../support/machine_dump.ts";
 import { writeMachine } from "../support/machine_writer.ts";
@@ -18,9 +19,17 @@ async function running({ lab, world }: HyperVLab): Promise<CrashGuest> {
 }
 
 async function collect({ lab }: HyperVLab, args: { overwrite?: boolean } = {}): Promise<DumpCollection> {
-  const output = `${lab.root}/dumps`;
-  return DumpCollection.parse(await lab.call("dump_collect", { vm: "web", output, memory: false, ...args }));
+  return DumpCollection.parse(
+    await lab.call("dump_collect", { vm: "web", output: `${lab.root}/dumps`, ...args }),
+  );
 }
+
+/** The driver's own words for what it lacks, which stand beside what came. */
+const NO_MEMORY = {
+  source: "memory",
+  code: "hv.unsupported",
+  message: 'The driver "hyperv" cannot write a guest\'s memory',
+};
 
 function named({ files }: DumpCollection): unknown[] {
   return files.map((
@@ -31,14 +40,14 @@ function named({ files }: DumpCollection): unknown[] {
 faultTest("every dump that the guest's settings name comes as a file that is recognised", async (host) => {
   const guest = await running(host);
   const none = await collect(host);
-  assert.deepEqual([none.files, none.skipped], [[], []]);
+  assert.deepEqual([none.files, none.skipped], [[], [NO_MEMORY]]);
   await guest.write("MEMORY.DMP", KERNEL);
   await guest.write("Minidump/112926-4812-01.dmp", SMALL);
   await guest.write("Minidump/notes.txt", new TextEncoder().encode("no dump"));
   await guest.write("LiveKernelReports/WATCHDOG/WATCHDOG-1.dmp", SMALL);
   await guest.write("LiveKernelReports/half é.dmp", new TextEncoder().encode("no dump either"));
   const found = await collect(host);
-  assert.deepEqual(found.skipped, []);
+  assert.deepEqual(found.skipped, [NO_MEMORY]);
   assert.deepEqual(named(found), [
     ["web-MEMORY.DMP", "bitmap_kernel", "0x000000d1"],
     ["web-112926-4812-01.dmp", "triage", "0x000000d1"],
@@ -48,6 +57,10 @@ faultTest("every dump that the guest's settings name comes as a file that is rec
   assert.match(found.files[2]?.failure ?? "", /^Cannot read the dump/);
   assert.equal(found.files[0]?.guest_path, `${guest.systemRoot}/MEMORY.DMP`);
   assert.deepEqual(await Deno.readFile(found.files[0]?.path ?? ""), KERNEL);
+  const output = `${host.lab.root}/dumps`;
+  assert.equal((await host.lab.failure("dump_collect", { vm: "web", output })).code, "hv.conflict");
+  const memory = await host.lab.failure("dump_collect", { vm: "web", output, guest: false });
+  assert.deepEqual([memory.code, memory.message], [NO_MEMORY.code, NO_MEMORY.message]);
   await guest.configure({ ...USUAL_SETTINGS, DumpFile: "%SystemRoot%\\Kept\\kernel.dmp", MinidumpDir: "" });
   await guest.write("Kept/kernel.dmp", SMALL);
   await Deno.remove(`${guest.systemRoot}/LiveKernelReports`, { recursive: true });
@@ -69,6 +82,7 @@ faultTest("a dump that is gone or locked is left out with its reason, and the ot
   assert.deepEqual(found.skipped.map(({ guest_path, code }) => [guest_path, code]), [
     [`${guest.systemRoot}/MEMORY.DMP`, "hv.io"],
     [`${guest.systemRoot}/Minidump/1.dmp`, "hv.not_found"],
+    [undefined, "hv.unsupported"],
   ]);
   assert.match(found.skipped[0]?.message ?? "", /^The guest cannot read ".*MEMORY.DMP": .*another process/);
   assert.deepEqual([...Deno.readDirSync(`${host.lab.root}/dumps`)].map(({ name }) => name), ["web-2.dmp"]);
@@ -86,9 +100,9 @@ faultTest("refused credentials and a full disk of this host end it with their re
   const output = `${lab.root}/full`;
   const scope = { signal: AbortSignal.timeout(120_000), progress: () => {} };
   const options = { output, guest: true, memory: false, overwrite: false };
-  const { files, skipped } = await collectDumps(full, await lab.session.driver(), vm, options, scope);
-  assert.deepEqual([files, skipped.map(({ code }) => code)], [[], ["hv.io"]]);
-  assert.match(skipped[0]?.message ?? "", /the disk is full$/);
+  const driver = await lab.session.driver();
+  const failure = await failureOf("hv.io", () => collectDumps(full, driver, vm, options, scope));
+  assert.equal(failure.context.reason, "disk_full");
   assert.deepEqual([...Deno.readDirSync(output)], []);
   world.variables.set("HVLAB_GUEST_PASSWORD", "wrong");
   const stranger = await host.another();

@@ -5,6 +5,7 @@
  */
 #include <linux/bug.h>
 #include <linux/delay.h>
+#include <linux/irq_work.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/panic.h>
@@ -15,7 +16,7 @@
 
 static char *kind = "";
 module_param(kind, charp, 0);
-MODULE_PARM_DESC(kind, "null, wild, bug, divide, overflow, panic, warn, spin or sleep");
+MODULE_PARM_DESC(kind, "null, wild, bug, divide (x86-64), overflow, panic, warn, spin, sleep or interrupt");
 
 struct parcel {
 	u64 weight;
@@ -71,6 +72,7 @@ static noinline int hvcrash_bug(void)
 	return asserted;
 }
 
+#ifdef CONFIG_X86
 static noinline int hvcrash_share(int among)
 {
 	int whole = 100;
@@ -86,6 +88,7 @@ static noinline int hvcrash_divide(void)
 	barrier();
 	return shared;
 }
+#endif
 
 static noinline int hvcrash_deeper(int depth)
 {
@@ -156,13 +159,33 @@ static noinline int hvcrash_sleep(void)
 	return 0;
 }
 
+/* Runs where an interrupt has cut off the wait below, on the stack for interrupts. */
+static void hvcrash_interrupted(struct irq_work *work)
+{
+	hvcrash_pack(NULL, 11);
+	barrier();
+}
+
+static struct irq_work hvcrash_work = IRQ_WORK_INIT_HARD(hvcrash_interrupted);
+
+static noinline int hvcrash_interrupt(void)
+{
+	irq_work_queue(&hvcrash_work);
+	mdelay(1000);
+	barrier();
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(void);
 } kinds[] = {
-	{ "null", hvcrash_null },	  { "wild", hvcrash_wild },   { "bug", hvcrash_bug },
-	{ "divide", hvcrash_divide },	  { "panic", hvcrash_panic }, { "warn", hvcrash_warn },
-	{ "overflow", hvcrash_overflow }, { "spin", hvcrash_spin },   { "sleep", hvcrash_sleep },
+	{ "null", hvcrash_null },	  { "wild", hvcrash_wild },	{ "bug", hvcrash_bug },
+	{ "overflow", hvcrash_overflow }, { "panic", hvcrash_panic },	{ "warn", hvcrash_warn },
+	{ "spin", hvcrash_spin },	  { "sleep", hvcrash_sleep },	{ "interrupt", hvcrash_interrupt },
+#ifdef CONFIG_X86
+	{ "divide", hvcrash_divide },
+#endif
 };
 
 static int __init hvcrash_init(void)

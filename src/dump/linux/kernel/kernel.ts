@@ -14,7 +14,7 @@ import { readKernelLog } from "./kernel_log.ts";
 import { type KernelMemory, openKernelMemory } from "./kernel_memory.ts";
 import type { KernelLog } from "./log_record.ts";
 import { lostPart } from "./lost_part.ts";
-import { type KernelModule, readModules } from "./modules.ts";
+import { type AddressRange, type KernelModule, readModules } from "./modules.ts";
 import { type NamelessData, searchData, searchTypes } from "./nameless_data.ts";
 import { type Taint, taintOfMask } from "./taint.ts";
 import type { KernelSymbols } from "./symbol_table.ts";
@@ -72,10 +72,12 @@ export class LinuxKernel {
   /** Types; without them neither modules nor tasks are there, and a stack is walked through the kernel's own code only. */
   readonly types = once((): Btf | null => {
     if (this.symbols() === null) return null;
-    const found = this.#part(() => ({ bytes: this.#typeBytes() }));
+    const found = this.#part(() => ({ place: this.typesPlace() }));
     if (found === null) return null;
-    const { bytes } = found;
-    if (bytes !== null) return this.#part(() => new Btf(bytes));
+    const { place } = found;
+    if (place !== null) {
+      return this.#part(() => new Btf(this.memory.bytes(place.start, place.size, "the kernel's types")));
+    }
     this.#warnings.push({
       reason: "btf",
       message:
@@ -84,12 +86,11 @@ export class LinuxKernel {
     return null;
   });
 
-  #typeBytes(): Uint8Array | null {
+  /** Where the types lie; null when there are none. Fails with `hv.bad_dump`. */
+  typesPlace(): AddressRange | null {
     const start = this.symbols()?.addressOf("__start_BTF") ?? null;
     const stop = this.symbols()?.addressOf("__stop_BTF") ?? null;
-    if (start !== null && stop !== null) {
-      return this.memory.bytes(start, Number(stop - start), "the kernel's types");
-    }
+    if (start !== null && stop !== null) return { start, size: Number(stop - start) };
     const behind = this.kallsyms()?.lastTable ?? null;
     return behind === null || !this.#namesNoData() ? null : searchTypes(this.memory, behind);
   }

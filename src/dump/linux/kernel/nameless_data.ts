@@ -5,6 +5,7 @@
 
 import type { Btf } from "./btf.ts";
 import type { KernelMemory } from "./kernel_memory.ts";
+import type { AddressRange } from "./modules.ts";
 
 const PAGE_BYTES = 4096n;
 const WORD_BYTES = 8;
@@ -18,13 +19,14 @@ const TYPES_HEADER = { bytes: 24, length: 4, typesAt: 8, types: 12, stringsAt: 1
 const FEWEST_TYPE_BYTES = 65_536;
 const MOST_TYPE_BYTES = 64 * 1024 * 1024;
 
-/** The kernel's own types, from an address of its read-only data on; null when they are not there. */
-export function searchTypes(memory: KernelMemory, start: bigint): Uint8Array | null {
+/** Where the kernel's own types lie, from an address of its read-only data on; null when they are not there. */
+export function searchTypes(memory: KernelMemory, start: bigint): AddressRange | null {
   for (const { address, view } of pagesOf(memory, start, start + SEARCHED_BYTES)) {
     for (let at = 0; at < view.byteLength; at += 4) {
       if (view.getUint32(at, true) !== TYPES_WORD) continue;
-      const length = lengthOfTypes(memory, address + BigInt(at));
-      if (length !== null) return memory.bytes(address + BigInt(at), length, "the kernel's types");
+      const place = address + BigInt(at);
+      const size = lengthOfTypes(memory, place);
+      if (size !== null) return { start: place, size };
     }
   }
   return null;

@@ -54,6 +54,11 @@ export class StateFolder {
     return joinPath(this.root, "disks");
   }
 
+  /** Merges of Hyper-V's disks that are under way, or were when their call was killed: one file for each. */
+  get hypervMerges(): string {
+    return joinPath(this.root, "hyperv_merges");
+  }
+
   /** Locks that are not one VM's own: names, image imports. */
   get locks(): string {
     return joinPath(this.root, "locks");

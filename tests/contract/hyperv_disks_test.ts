@@ -15,7 +15,12 @@ faultTest("a running VM gets a disk and gives it back, and nothing is merged und
   const { attached, disks } = DiskAttachment.parse(await lab.call("disk_attach", { vm: "web", path: child }));
   assert.deepEqual([attached, disks.length], [true, 2]);
   const refused = await lab.failure("disk_merge", { path: child }, { confirm: child });
-  assert.deepEqual([refused.code, refused.context.found], ["hv.conflict", "running"]);
+  assert.deepEqual([refused.code, refused.context.wanted, refused.context.found], [
+    "hv.conflict",
+    "off",
+    "running",
+  ]);
+  assert.match(refused.message, /"web" is running: Hyper-V merges such a disk only while nobody has it open/);
   for (const [tool, args] of [["disk_resize", { size_bytes: 128 * MIB }], ["disk_compact", {}]] as const) {
     const leaning = await lab.failure(tool, { path: parent, ...args });
     assert.deepEqual([leaning.code, leaning.context.children], ["hv.conflict", [child]], tool);
@@ -26,6 +31,21 @@ faultTest("a running VM gets a disk and gives it back, and nothing is merged und
   );
   const out = DiskAttachment.parse(await lab.call("disk_detach", { vm: "web", path: child }));
   assert.deepEqual([out.attached, out.disks.length], [false, 1]);
+});
+
+faultTest("a checkpoint's disk is merged by deleting the checkpoint, and not by itself", async ({ lab }) => {
+  const { id } = await lab.vm("vm_create", { name: "web", ...lab.source });
+  await lab.call("vm_start", { vm: "web" });
+  await lab.checkpoint("web", "clean", { memory_state: true });
+  const driver = await lab.session.driver();
+  const [disk] = await driver.disks?.attached(id, AbortSignal.timeout(60_000)) ?? [];
+  assert.match(disk?.path ?? "", /avhdx$/);
+  const refused = await lab.failure("plan", { tool: "disk_merge", args: { path: disk?.path ?? "" } });
+  assert.equal(refused.code, "hv.conflict");
+  assert.match(refused.message, /a checkpoint of the VM "web" has its parent/);
+  assert.match(refused.hint ?? "", /checkpoint delete/);
+  await lab.call("checkpoint_delete", { vm: "web", checkpoint: "clean" }, { confirm: "web" });
+  assert.equal((await lab.vm("vm_get", { vm: "web" })).state, "running");
 });
 
 faultTest("what a job did counts, not what it said", async ({ lab, world }) => {

@@ -5,21 +5,14 @@ import { HvError } from "../../base/errors.ts";
 import { uuidOf } from "../../base/ids.ts";
 import { isAbsolutePath, nameOf, resolvePath } from "../../base/paths.ts";
 import { ChainFault, type Disk, type DiskLayer, diskSize, DiskType } from "../../contract/disk.ts";
+import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { Chain, ConversionWish, DiskAbilities, DiskSpec } from "../disk_abilities.ts";
 import type { HyperV } from "./client.ts";
+import { DiskFileFacts, diskOf } from "./disk_facts.ts";
+import { lossesOfMerge, mergeDisk } from "./merges.ts";
 
-const Facts = z.object({
-  path: z.string(),
-  format: z.string(),
-  type: z.string(),
-  size: z.string(),
-  file_size: z.string(),
-  parent: z.nullable(z.string()),
-});
-type Facts = z.infer<typeof Facts>;
-
-const Answer = z.object({ disk: Facts });
+const Answer = z.object({ disk: DiskFileFacts });
 const Layers = z.object({
   layers: z.array(z.object({
     path: z.string(),
@@ -31,11 +24,9 @@ const Layers = z.object({
   broken: z.nullable(z.object({ fault: ChainFault, message: z.string(), at: z.int() })),
 });
 const Checked = z.object({
-  disk: Facts,
+  disk: DiskFileFacts,
   broken: z.nullable(z.object({ fault: ChainFault, message: z.string() })),
 });
-const Merge = z.object({ disk: Facts, parent: z.string() });
-const Merged = z.object({ disk: Facts, removed: z.string() });
 const Removal = z.object({ path: z.string(), removed: z.boolean() });
 const Drives = z.object({
   drives: z.array(z.object({ path: z.string(), device: z.string() })),
@@ -52,7 +43,7 @@ const FORMATS: ReadonlyMap<string, "vhdx" | "vhd"> = new Map([
 ]);
 
 /** The disks of this host. */
-export function openDisks(hyperv: HyperV): DiskAbilities {
+export function openDisks(hyperv: HyperV, state: StateFolder): DiskAbilities {
   const full = (path: string): Promise<string> => fullPath(hyperv, path);
   return {
     async info(path, signal) {
@@ -79,20 +70,8 @@ export function openDisks(hyperv: HyperV): DiskAbilities {
     async compact(path, scope) {
       return diskOf((await hyperv.ask(Answer, "compact_disk", { path: await full(path) }, scope)).disk);
     },
-    async mergeLosses(path, _follows, signal) {
-      const { disk, parent } = await hyperv.ask(Merge, "merge_facts", { path: await full(path) }, { signal });
-      return {
-        parent,
-        losses: [
-          { what: "the differencing disk's file", path: disk.path, size_bytes: Number(disk.file_size) },
-          { what: "what its parent holds now, where the disk differs", path: parent },
-        ],
-      };
-    },
-    async merge(path, _follows, scope) {
-      const { disk, removed } = await hyperv.ask(Merged, "merge_disk", { path: await full(path) }, scope);
-      return { disk: diskOf(disk), removed };
-    },
+    mergeLosses: async (path, _follows, signal) => lossesOfMerge(hyperv, state, await full(path), signal),
+    merge: async (path, _follows, scope) => mergeDisk(hyperv, state, await full(path), scope),
     async losses(path, signal) {
       const { disk } = await hyperv.ask(Answer, "removal_facts", { path: await full(path) }, { signal });
       return [{ what: "disk", path: disk.path, size_bytes: Number(disk.file_size) }];
@@ -185,26 +164,6 @@ function formatOfName(path: string): "vhdx" | "vhd" | undefined {
 /** The sidecar has a working folder of its own. */
 async function fullPath({ host }: HyperV, path: string): Promise<string> {
   return isAbsolutePath(path) ? path : resolvePath(await host.files.realPath("."), path);
-}
-
-function diskOf(facts: Facts): Disk {
-  const type = z.safeParse(DiskType, facts.type);
-  const format = facts.format === "vhdx" || facts.format === "vhd" ? facts.format : undefined;
-  if (format === undefined || !type.success) {
-    throw new HvError("hv.unsupported", `"${facts.path}" is a ${facts.type} ${facts.format}`, {
-      hint: "hvlab works on VHDX and VHD here",
-      context: { path: facts.path, format: facts.format, type: facts.type },
-    });
-  }
-  return {
-    path: facts.path,
-    format,
-    type: type.data,
-    size_bytes: diskSize(BigInt(facts.size)),
-    file_bytes: Number(facts.file_size),
-    allocated_bytes: null,
-    parent: facts.parent === null ? null : { name: facts.parent, format },
-  };
 }
 
 function chainOf(path: string, { layers: found, broken }: z.infer<typeof Layers>): Chain {

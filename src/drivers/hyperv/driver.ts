@@ -13,6 +13,7 @@ import { openConsole, openNmi } from "./console.ts";
 import { diagnose } from "./diagnose.ts";
 import { openDisks } from "./disks.ts";
 import { makeVm } from "./making.ts";
+import { completeMerges } from "./merges.ts";
 import { vmOf } from "./map.ts";
 import { findOrphans, removeOrphan } from "./orphans.ts";
 import { PowerShellDirect } from "./psdirect.ts";
@@ -99,7 +100,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     ...(simulated ? { simulated } : {}),
     vms,
     checkpoints: openCheckpoints(hyperv),
-    disks: openDisks(hyperv),
+    disks: openDisks(hyperv, state),
     console: openConsole(hyperv),
     nmi: openNmi(hyperv),
     pause: {
@@ -125,7 +126,10 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     images: openImages(hyperv, state),
     sandboxes: {
       create: (spec, scope) => sandboxes.create(spec, scope),
-      sweep: (scope) => sandboxes.sweep(scope),
+      async sweep(scope) {
+        await completeMerges(hyperv, state, scope);
+        return await sandboxes.sweep(scope);
+      },
     },
     copies: openCopies(hyperv, state),
     channels: (vm, login) => [new PowerShellDirect(hyperv, vm.id, login)],

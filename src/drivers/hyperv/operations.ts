@@ -26,6 +26,7 @@ export const OPERATIONS = {
   convert_disk: { function: "Convert-Disk", kind: "change" },
   compact_disk: { function: "Compress-Disk", kind: "change" },
   merge_disk: { function: "Merge-Disk", kind: "change" },
+  complete_merge: { function: "Complete-Merge", kind: "change", limit_s: READ_LIMIT_S },
   remove_disk: { function: "Remove-Disk", kind: "change" },
   attach_disk: { function: "Add-Disk", kind: "change" },
   detach_disk: { function: "Remove-AttachedDisk", kind: "change" },

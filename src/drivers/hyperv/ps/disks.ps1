@@ -181,16 +181,27 @@ function Find-Merge([string] $path) {
     if (-not $parent) { Stop-Operation 'hv.usage' "`"$path`" hangs on no other disk, so there is nothing to merge it into" 'See what a disk hangs on with `hvlab disk chain`' @{ path = $path } }
     $used = @(Get-UsedDisks)
     $owners = @($used | Where-Object { $_.path -eq $path })
-    if (@($owners | Where-Object { 'Off' -ne $_.state }).Count) { Stop-Operation 'hv.conflict' "Cannot merge `"$path`": the VM `"$($owners[0].name)`" is not off" 'Stop the VM first' @{ path = $path; vm = 'vm-' + $owners[0].vm; wanted = 'off'; found = $owners[0].state.ToLowerInvariant() } }
+    $holders = @($used | Where-Object { $_.path -eq $parent })
+    if ($holders.Count) {
+        $facts = @{ path = $parent; vm = 'vm-' + $holders[0].vm; wanted = 'not in use'; found = 'in use' }
+        if (@($owners | Where-Object { $_.vm -eq $holders[0].vm }).Count) {
+            Stop-Operation 'hv.conflict' "Cannot merge `"$path`": a checkpoint of the VM `"$($holders[0].name)`" has its parent" 'Delete the checkpoint with `hvlab checkpoint delete`: Hyper-V merges its disks by itself, while the VM runs too' $facts
+        }
+        Stop-Operation 'hv.conflict' "Cannot merge `"$path`": the VM `"$($holders[0].name)`" has its parent" 'Detach the parent first' $facts
+    }
+    $awake = @($owners | Where-Object { 'Off' -ne $_.state })
+    if ($awake.Count) {
+        $state = $awake[0].state.ToLowerInvariant()
+        Stop-Operation 'hv.conflict' "Cannot merge `"$path`" while the VM `"$($awake[0].name)`" is $($state): Hyper-V merges such a disk only while nobody has it open" 'Stop the VM with `hvlab vm stop`, then merge' @{ path = $path; vm = 'vm-' + $awake[0].vm; wanted = 'off'; found = $state }
+    }
     Assert-NoChild $path 'merge' ''
     Assert-NoChild $parent 'merge into' $path
-    if (@($used | Where-Object { $_.path -eq $parent }).Count) { Stop-Operation 'hv.conflict' "Cannot merge `"$path`": a VM has its parent" 'Detach the parent first' @{ path = $parent; wanted = 'not in use'; found = 'in use' } }
-    @{ disk = $disk; parent = $parent; owners = $owners }
+    @{ disk = $disk; parent = $parent; owners = [object[]] @($owners | ForEach-Object { $_.vm } | Sort-Object -Unique) }
 }
 
 function Get-MergeFacts([string] $path) {
     $found = Find-Merge $path
-    @{ disk = ConvertTo-DiskFacts $found.disk; parent = $found.parent }
+    @{ disk = ConvertTo-DiskFacts $found.disk; parent = $found.parent; owners = $found.owners }
 }
 
 function Merge-Disk([string] $path) {
@@ -205,14 +216,21 @@ function Merge-Disk([string] $path) {
         if ($failure) { throw $failure }
         Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the merged disk is still there' 'Look at both disks before doing anything again' @{ path = $path; parent = $found.parent }
     }
-    foreach ($owner in $found.owners) {
-        $machine = Find-Machine $owner.vm
-        foreach ($drive in @(Hyper-V\Get-VMHardDiskDrive -VM $machine -ErrorAction Stop | Where-Object { [string] $_.Path -eq $path })) {
-            Hyper-V\Set-VMHardDiskDrive -VMHardDiskDrive $drive -Path $found.parent -ErrorAction Stop
-        }
-    }
-    @{ disk = ConvertTo-DiskFacts (Find-Disk $found.parent); removed = $path }
+    Complete-Merge $path $found.parent $found.owners
 }
+
+# Gives the machines that still have a merged disk the one that it was merged into. May be called again.
+function Complete-Merge([string] $path, [string] $parent, [string[]] $owners) {
+    $server = Get-Server
+    $present = @(Hyper-V\Get-VM -Name '*' @server -ErrorAction Stop | ForEach-Object { ([string] $_.Id).ToLowerInvariant() })
+    foreach ($vm in @($owners | Where-Object { $present -contains $_ })) {
+        foreach ($drive in @(Find-Drives $vm $path)) { Hyper-V\Set-VMHardDiskDrive -VMHardDiskDrive $drive -Path $parent -ErrorAction Stop }
+        if (@(Find-Drives $vm $path).Count) { Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM still has the disk that was merged' 'Look at the VM, then try again' @{ path = $path; parent = $parent; vm = "vm-$vm" } }
+    }
+    @{ disk = ConvertTo-DiskFacts (Find-Disk $parent); removed = $path }
+}
+
+function Find-Drives([string] $vm, [string] $path) { Hyper-V\Get-VMHardDiskDrive -VM (Find-Machine $vm) -ErrorAction Stop | Where-Object { [string] $_.Path -eq $path } }
 
 function Get-RemovalFacts([string] $path) {
     $disk = Find-Disk $path

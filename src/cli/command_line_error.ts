@@ -5,6 +5,7 @@ import { isPlainObject, type JsonObject } from "../base/json.ts";
 import type { Catalogue, Tool } from "../tools/tool.ts";
 import { flagsOf } from "./flags.ts";
 import { usageLine } from "./usage.ts";
+import { quoteWord, writeCommand, type WrittenFor } from "./write_command.ts";
 
 /** The same failure as a person at the command line reads it; what has no other words here stays as it is. */
 export async function inCommandLineWords(
@@ -12,9 +13,13 @@ export async function inCommandLineWords(
   tool: Tool,
   args: JsonObject,
   catalogue: Catalogue,
+  writtenFor: WrittenFor,
 ): Promise<HvError> {
   const { code, context } = error;
-  if (code === "hv.plan_required" || code === "hv.plan_invalid") return withNameHint(error, tool, args);
+  if (code === "hv.plan_required") {
+    return withNameHint(withPlanLine(error, tool, args, writtenFor), tool, args, writtenFor);
+  }
+  if (code === "hv.plan_invalid") return withNameHint(error, tool, args, writtenFor);
   if (code !== "hv.usage" || typeof context.tool !== "string" || !Array.isArray(context.wrong)) return error;
   const called = context.tool === tool.name ? tool : await catalogue.load(context.tool);
   const [first] = context.wrong;
@@ -42,15 +47,29 @@ function withFlags(error: HvError, tool: Tool, wrong: Record<string, unknown>): 
   );
 }
 
+/** The line that makes the token: for exactly these arguments, or the token would not fit. */
+function withPlanLine(error: HvError, tool: Tool, args: JsonObject, writtenFor: WrittenFor): HvError {
+  if (error.context.tool !== tool.name) return error;
+  const line = writeCommand(["plan"], tool, args, ["--json"], writtenFor);
+  const { code, message, context, retryable } = error;
+  return new HvError(code, message, {
+    hint: `Make one with ${line} and pass its "confirm"`,
+    context: { ...context, make_plan: line },
+    retryable,
+  });
+}
+
 /** The name confirms what is lost of one thing; of a VM only where hvlab manages it. */
-function withNameHint(error: HvError, tool: Tool, args: JsonObject): HvError {
+function withNameHint(error: HvError, tool: Tool, args: JsonObject, { os }: WrittenFor): HvError {
   const [first] = tool.positional;
   if (tool.class !== "D" || first === undefined || error.context.tool !== tool.name) return error;
   const { [first]: value } = args;
   const isVm = first === "vm";
   const isOne = typeof value === "string" || (isVm && Array.isArray(value) && value.length === 1);
   if (!isOne) return error;
-  const way = isVm ? "--confirm NAME with the name of the VM, if hvlab manages it" : `--confirm ${value}`;
+  const way = isVm
+    ? "--confirm NAME with the name of the VM, if hvlab manages it"
+    : `--confirm ${quoteWord(String(value), os)}`;
   return reworded(
     error,
     error.message,

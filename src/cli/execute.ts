@@ -75,7 +75,8 @@ export async function execute(execution: Execution): Promise<number> {
     const { inCommandLineWords } = await import("./command_line_error.ts");
     const found = screen.json ? undefined : tool.renderFailure(error.context);
     if (found !== undefined) await screen.answer({}, () => found).catch(() => {});
-    await screen.fail(await inCommandLineWords(error, tool, call.args, execution.catalogue));
+    const writtenFor = { os: host.os, options: execution.options };
+    await screen.fail(await inCommandLineWords(error, tool, call.args, execution.catalogue, writtenFor));
     return failureCodeOf(error, rules);
   }
 }

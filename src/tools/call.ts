@@ -139,7 +139,7 @@ export class Pipeline implements Dispatcher {
       if (onSandboxOnly || mayRunWithoutPlan(config, door, vms[0])) return;
     }
     const { confirmsByName, planRequired, redeemPlan, subjectOf } = await import("./confirmation.ts");
-    if (confirm === undefined) throw planRequired(tool, prepared.args, door);
+    if (confirm === undefined) throw planRequired(tool, prepared.args);
     if (door === "cli" && tool.class === "D" && confirmsByName(tool, prepared.args, vms, confirm)) return;
     const effect = await prepared.plan(context);
     const subject = subjectOf(tool, prepared.args, vms, effect);

@@ -175,11 +175,12 @@ export function confirmsByName(
   return target !== undefined && confirm === target;
 }
 
-/** The failure of a call that needs a token and has none; its hint is the call that makes one. */
-export function planRequired(tool: Tool, args: JsonObject, door: "cli" | "mcp"): HvError {
-  const call = door === "cli"
-    ? `hvlab plan ${tool.name.split("_").join(" ")} ${positionalText(tool, args)} --json`.replace("  ", " ")
-    : `hv_plan ${JSON.stringify({ tool: `hv_${tool.name}`, args })}`;
+/**
+ * The failure of a call that needs a token and has none; its hint is the call that makes one. The command line puts its
+ * own words in that place.
+ */
+export function planRequired(tool: Tool, args: JsonObject): HvError {
+  const call = `hv_plan ${JSON.stringify({ tool: `hv_${tool.name}`, args })}`;
   return new HvError("hv.plan_required", `"${tool.name}" (class ${tool.class}) needs a plan token`, {
     hint: `Make one with ${call} and pass its "confirm"`,
     context: { tool: tool.name, make_plan: call },
@@ -209,12 +210,6 @@ function targetText(tool: Tool, args: JsonObject): string | undefined {
   const [field] = tool.positional;
   const value = field === undefined ? undefined : args[field];
   return typeof value === "string" ? value : undefined;
-}
-
-function positionalText(tool: Tool, args: JsonObject): string {
-  return tool.positional.flatMap((field) => args[field]).filter((value) => typeof value === "string").join(
-    " ",
-  );
 }
 
 function invalid(message: string, subject: PlanSubject, context: JsonObject): HvError {

@@ -12,6 +12,16 @@ import { type CrashGuest, makeCrashGuest, USUAL_SETTINGS } from "../support/wind
 const KERNEL = dumpMachine(writeMachine("x64"), "sdmp");
 const SMALL = smallDump(writeMachine("x64")).bytes;
 
+/** The guest's `powershell.exe` and what holds a file in it are made of Linux' programs. */
+function guestTest(promise: string, work: (host: HyperVLab) => Promise<void>): void {
+  if (Deno.build.os === "linux") return faultTest(promise, work);
+  Deno.test({
+    name: `hyperv: ${promise} (skipped: the guest's programs are of Linux)`,
+    ignore: true,
+    fn() {},
+  });
+}
+
 async function running({ lab, world }: HyperVLab): Promise<CrashGuest> {
   await lab.call("vm_create", { name: "web", disk_size_mb: 64, memory_mb: 64 });
   const { id } = await lab.vm("vm_start", { vm: "web", until: "heartbeat" });
@@ -37,7 +47,7 @@ function named({ files }: DumpCollection): unknown[] {
   ) => [path.split("/").at(-1), dump_kind, bugcheck_code]);
 }
 
-faultTest("every dump that the guest's settings name comes as a file that is recognised", async (host) => {
+guestTest("every dump that the guest's settings name comes as a file that is recognised", async (host) => {
   const guest = await running(host);
   const none = await collect(host);
   assert.deepEqual([none.files, none.skipped], [[], [NO_MEMORY]]);
@@ -70,7 +80,7 @@ faultTest("every dump that the guest's settings name comes as a file that is rec
   ]);
 });
 
-faultTest("a dump that is gone or locked is left out with its reason, and the others come", async (host) => {
+guestTest("a dump that is gone or locked is left out with its reason, and the others come", async (host) => {
   const guest = await running(host);
   await guest.write("MEMORY.DMP", KERNEL);
   await guest.write("Minidump/1.dmp", SMALL);
@@ -88,7 +98,7 @@ faultTest("a dump that is gone or locked is left out with its reason, and the ot
   assert.deepEqual([...Deno.readDirSync(`${host.lab.root}/dumps`)].map(({ name }) => name), ["web-2.dmp"]);
 });
 
-faultTest("refused credentials and a full disk of this host end it with their reason", async (host) => {
+guestTest("refused credentials and a full disk of this host end it with their reason", async (host) => {
   const guest = await running(host);
   await guest.write("MEMORY.DMP", KERNEL);
   const { lab, world } = host;

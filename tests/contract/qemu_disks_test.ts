@@ -244,20 +244,42 @@ diskTest(
   },
 );
 
-diskTest("a VM is not started on another disk than the one it was made over", async ({ lab, at }) => {
-  const { driver, scope, state } = lab;
-  await Deno.writeFile(at("blank.img"), new Uint8Array(MIB));
-  await driver.images?.import({ name: "blank", disk: at("blank.img") }, scope);
-  const id = await driver.vms.create(lab.vm({ image: "blank", memory_mb: 16 }), scope);
-  const base = `${state.images}/blank/disk.img`;
-  await Deno.utime(base, 1, 1);
-  await driver.vms.start(id, scope);
-  await driver.vms.stop(id, "off", scope);
-  await Deno.chmod(base, 0o644);
-  await Deno.writeFile(base, new Uint8Array(MIB).fill(1));
-  const failure = await refusal(driver.vms.start(id, scope));
-  assert.deepEqual([failure.code, failure.context.reason], ["hv.bad_image", "base_changed"]);
-  await Deno.writeFile(base, new Uint8Array(MIB + 512));
-  assert.match((await refusal(driver.vms.start(id, scope))).message, /has 1049088 bytes and had 1048576/);
-  assert.equal((await driver.vms.get(id, scope.signal)).state, "off");
-});
+diskTest(
+  "a VM is neither started nor copied over another disk than the one it was made on",
+  async ({ lab, at }) => {
+    const { driver, scope, state } = lab;
+    await Deno.writeFile(at("blank.img"), new Uint8Array(MIB));
+    await driver.images?.import({ name: "blank", disk: at("blank.img") }, scope);
+    const id = await driver.vms.create(lab.vm({ image: "blank", memory_mb: 16 }), scope);
+    const base = `${state.images}/blank/disk.img`;
+    await Deno.utime(base, 1, 1);
+    await driver.vms.start(id, scope);
+    await driver.vms.stop(id, "off", scope);
+    const { copies, checkpoints } = driver;
+    assert.ok(copies !== undefined && checkpoints !== undefined);
+    const kept = await checkpoints.create(id, { name: "kept", memory_state: false }, scope);
+    // Another time alone is no change.
+    await Deno.utime(base, 2, 2);
+    const { id: clone } = await copies.clone(id, "twin", scope);
+    await driver.vms.start(clone, scope);
+    await driver.vms.stop(clone, "off", scope);
+
+    await Deno.chmod(base, 0o644);
+    await Deno.writeFile(base, new Uint8Array(MIB).fill(1));
+    const refused = {
+      start: () => driver.vms.start(id, scope),
+      clone: () => copies.clone(id, "third", scope),
+      export: () => copies.export(id, at("whole"), scope),
+      checkpoint: () => checkpoints.export(id, kept, at("checkpoint"), scope),
+    };
+    for (const [what, work] of Object.entries(refused)) {
+      const { code, context } = await refusal(work());
+      assert.deepEqual([code, context.reason, context.path], ["hv.bad_image", "base_changed", base], what);
+    }
+    assert.equal((await driver.vms.list(scope.signal)).vms.length, 2);
+    assert.deepEqual([...Deno.readDirSync(at(""))].map(({ name }) => name), ["blank.img"]);
+    await Deno.writeFile(base, new Uint8Array(MIB + 512));
+    assert.match((await refusal(driver.vms.start(id, scope))).message, /has 1049088 bytes and had 1048576/);
+    assert.equal((await driver.vms.get(id, scope.signal)).state, "off");
+  },
+);

@@ -11,6 +11,7 @@ import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { copyBootFiles } from "../copies/boot_copy.ts";
 import { writeExportRecord } from "../copies/export_record.ts";
+import { proveBase } from "../disks/at_start.ts";
 import type { VmRecords } from "../records.ts";
 import { refuseTpm } from "../launch/tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
@@ -19,7 +20,10 @@ import { type CheckpointRecord, findRecord, readBook } from "./records.ts";
 
 const MEMORY_FILE = "memory.qcow2";
 
-/** Writes a checkpoint into a folder that does not exist yet; a failure leaves none. Answers the files. */
+/**
+ * Writes a checkpoint into a folder that does not exist yet; a failure leaves none. Answers the files. Throws
+ * `hv.bad_image` when the disk below the VM's own is not what it was.
+ */
 export async function exportCheckpoint(
   context: QemuContext,
   records: VmRecords,
@@ -31,8 +35,9 @@ export async function exportCheckpoint(
   const { files } = context.host;
   await records.get(vm);
   await using _lock = await takeVmLock(context, vm, "checkpointing", "idle");
-  const record = await records.get(vm);
-  refuseTpm(record);
+  const stored = await records.get(vm);
+  refuseTpm(stored);
+  const record = await proveBase(context, stored, signal);
   const checkpoint = findRecord(await readBook(context, vm), vm, id);
   await refuseIncomplete(context, vm, checkpoint);
   if (await files.stat(target) !== undefined) {

@@ -7,6 +7,7 @@ import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
 import { bringIntoBeing, newRecord } from "../creation.ts";
+import { proveBase } from "../disks/at_start.ts";
 import { withNewMac } from "../network/mac_addresses.ts";
 import { afterNextStart, type VmRecord, type VmRecords } from "../records.ts";
 import { observe } from "../observe.ts";
@@ -14,7 +15,10 @@ import { copyTpm, refuseBusyTpm } from "../launch/tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { copyDisks } from "./disk_copy.ts";
 
-/** Makes it: off, with disks that lean on the same image, without memory, checkpoints and lease. */
+/**
+ * Makes it: off, with disks that lean on the same image, without memory, checkpoints and lease. Throws `hv.bad_image`
+ * when the image's disk is not what it was.
+ */
 export async function cloneVm(
   context: QemuContext,
   records: VmRecords,
@@ -24,8 +28,9 @@ export async function cloneVm(
 ): Promise<{ id: string; disks?: DiskMoment }> {
   await records.get(source);
   await using _lock = await takeVmLock(context, source, "copying", "idle");
-  const record = await records.get(source);
-  refuseAdopted(record, "clone");
+  const stored = await records.get(source);
+  refuseAdopted(stored, "clone");
+  const record = await proveBase(context, stored, scope.signal);
   if (record.tpm) refuseBusyTpm(record, await observe(context, record, scope.signal), "clone");
   for (const { path } of record.disks ?? []) {
     scope.warn?.(`The attached disk "${path}" is no part of the clone: attach a copy of it`);

@@ -7,6 +7,7 @@ import type { DiskMoment } from "../../../contract/vm.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import type { QemuContext } from "../context.ts";
+import { proveBase } from "../disks/at_start.ts";
 import { observe } from "../observe.ts";
 import { afterNextStart, type VmRecords } from "../records.ts";
 import { copyTpmFiles, refuseBusyTpm } from "../launch/tpm.ts";
@@ -20,7 +21,8 @@ const NOTE_FILE = "export.txt";
 
 /**
  * Writes the folder under a passing name beside the wanted one and renames it at the end, so that the wanted folder is
- * there whole or not at all. One that exists must be empty.
+ * there whole or not at all. One that exists must be empty. Throws `hv.bad_image` when the disk below the VM's own is
+ * not what it was: the export would hold what its guest has never seen.
  */
 export async function exportVm(
   context: QemuContext,
@@ -33,8 +35,9 @@ export async function exportVm(
   const target = wanted.replace(/(?<=.)\/+$/, "");
   await records.get(id);
   await using _lock = await takeVmLock(context, id, "copying", "idle");
-  const record = afterNextStart(await records.get(id));
-  refuseAdopted(record, "export");
+  const stored = await records.get(id);
+  refuseAdopted(stored, "export");
+  const record = afterNextStart(await proveBase(context, stored, scope.signal));
   if (record.tpm) refuseBusyTpm(record, await observe(context, record, scope.signal), "export");
   await refuseTakenFolder(context, target);
   await removeBrokenOff(context, id);

@@ -6,8 +6,7 @@ import type { CallScope } from "../../src/drivers/call_scope.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { disksOf, memoryTags } from "../../src/drivers/qemu/checkpoints/files.ts";
 import { readSnapshots } from "../../src/drivers/qemu/checkpoints/snapshot_table.ts";
-import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
-import { mortalHost } from "../support/mortal_host.ts";
+import { actUntilKilled } from "../support/act_until_killed.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 
 /** More steps than any of these calls has. */
@@ -94,7 +93,11 @@ for (const deed of DEEDS) {
     const scene: Scene = { lab, driver, scope, id, kept };
     for (let life = 0;; life++) {
       await deed.prepare(scene);
-      const { steps, wasKilled } = await actUntilKilled(scene, deed, life);
+      const { steps, wasKilled } = await actUntilKilled(
+        scene.lab,
+        Math.min(life, FOREVER),
+        (mortal) => deed.act(mortal, scene),
+      );
       await assertWhole(scene, `after ${life} steps of ${deed.name}: ${steps.join(", ")}`);
       if (!wasKilled) {
         assert.ok(life > 2, `${deed.name} has ${life} steps`);
@@ -105,24 +108,6 @@ for (const deed of DEEDS) {
     await driver.vms.remove(id, scope);
     assert.deepEqual((await driver.vms.list(scope.signal)).vms, []);
   });
-}
-
-async function actUntilKilled(
-  scene: Scene,
-  deed: Deed,
-  life: number,
-): Promise<{ steps: string[]; wasKilled: boolean }> {
-  const { lab: { host: real, state, findings } } = scene;
-  const { host, steps, isDead } = mortalHost(real, Math.min(life, FOREVER));
-  const mortal = openQemuDriver({ host, state, config: DEFAULT_CONFIG, findings });
-  try {
-    await deed.act(mortal, scene);
-  } catch (error) {
-    if (!isDead()) throw error;
-  } finally {
-    await mortal.close();
-  }
-  return { steps, wasKilled: isDead() };
 }
 
 /** It can be listed, its checkpoint is there, and it can be started. */

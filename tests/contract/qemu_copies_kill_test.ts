@@ -1,11 +1,9 @@
 /** Copies that are killed between any two steps: the next call finds nothing half made, and the VM as it was. */
 
 import assert from "node:assert/strict";
-import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
-import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { askMonitor } from "../../src/drivers/qemu/monitor/monitors.ts";
-import { mortalHost } from "../support/mortal_host.ts";
+import { actUntilKilled } from "../support/act_until_killed.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 
 interface Scene {
@@ -45,7 +43,11 @@ for (const deed of DEEDS) {
   qemuTest(`killed between any two steps of ${deed.name}, nothing is half made`, async (lab) => {
     const scene = await setUp(lab, deed.running);
     for (let life = 0;; life++) {
-      const { steps, wasKilled } = await actUntilKilled(scene, deed, life);
+      const { steps, wasKilled } = await actUntilKilled(
+        scene.lab,
+        life,
+        async (mortal) => await deed.act(mortal, scene, life),
+      );
       await assertWhole(scene, deed, `after ${life} steps of ${deed.name}: ${steps.join(", ")}`);
       if (wasKilled) continue;
       assert.ok(life > 3, `${deed.name} has ${life} steps`);
@@ -68,24 +70,6 @@ async function setUp(lab: QemuLab, running: boolean): Promise<Scene> {
   const outside = `${state.root}/outside`;
   await Deno.mkdir(outside);
   return { lab, id, outside, exported };
-}
-
-async function actUntilKilled(
-  scene: Scene,
-  deed: Deed,
-  life: number,
-): Promise<{ steps: string[]; wasKilled: boolean }> {
-  const { host: real, state, findings } = scene.lab;
-  const { host, steps, isDead } = mortalHost(real, life);
-  const mortal = openQemuDriver({ host, state, config: DEFAULT_CONFIG, findings });
-  try {
-    await deed.act(mortal, scene, life);
-  } catch (error) {
-    if (!isDead()) throw error;
-  } finally {
-    await mortal.close();
-  }
-  return { steps, wasKilled: isDead() };
 }
 
 /** What the next change sweeps away is gone, what is there is whole, and the original is as it was. */

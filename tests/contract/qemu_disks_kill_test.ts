@@ -2,13 +2,11 @@
 
 import assert from "node:assert/strict";
 import { HvError } from "../../src/base/errors.ts";
-import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { DiskAbilities } from "../../src/drivers/disk_abilities.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
-import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { askMonitor } from "../../src/drivers/qemu/monitor/monitors.ts";
 import { waitUntil } from "../../src/flows/wait_until.ts";
-import { mortalHost } from "../support/mortal_host.ts";
+import { actUntilKilled } from "../support/act_until_killed.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 
 const MIB = 1024 * 1024;
@@ -111,7 +109,11 @@ qemuTest(
       await bring(scene, deed.running);
       for (let life = 0;; life++) {
         await deed.prepare(disks, scene);
-        const { steps, wasKilled } = await actUntilKilled(scene, deed, life);
+        const { steps, wasKilled } = await actUntilKilled(
+          scene.lab,
+          life,
+          (mortal) => deed.act(disksOf(mortal), scene),
+        );
         const when = `${deed.name}, after ${life} steps: ${steps.join(", ")}`;
         await assertTrue(scene, deed, when);
         await deed.act(disks, scene);
@@ -145,24 +147,6 @@ async function bring(
   if (!running) return await driver.vms.stop(id, "off", scope);
   await driver.vms.start(id, scope);
   await waitUntil(driver, id, "heartbeat", { ...scope, clock });
-}
-
-async function actUntilKilled(
-  scene: Scene,
-  deed: Deed,
-  life: number,
-): Promise<{ steps: string[]; wasKilled: boolean }> {
-  const { host: real, state, findings } = scene.lab;
-  const { host, steps, isDead } = mortalHost(real, life);
-  const mortal = openQemuDriver({ host, state, config: DEFAULT_CONFIG, findings });
-  try {
-    await deed.act(disksOf(mortal), scene);
-  } catch (error) {
-    if (!isDead()) throw error;
-  } finally {
-    await mortal.close();
-  }
-  return { steps, wasKilled: isDead() };
 }
 
 /** No record names a disk that a running machine lacks, but for the parent below one that it has; and the machine lives. */

@@ -1,10 +1,8 @@
 /** Making, starting and deleting a VM, killed between any two steps: it is whole or gone, and what is left can be removed. */
 
 import assert from "node:assert/strict";
-import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
-import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
-import { mortalHost } from "../support/mortal_host.ts";
+import { actUntilKilled } from "../support/act_until_killed.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 
 interface Deed {
@@ -62,7 +60,7 @@ for (const deed of DEEDS) {
     const base = await digestOfImage(lab);
     for (let life = 0;; life++) {
       const id = await deed.prepare(lab) ?? "";
-      const { steps, wasKilled } = await actUntilKilled(lab, deed, id, life);
+      const { steps, wasKilled } = await actUntilKilled(lab, life, (mortal) => deed.act(mortal, lab, id));
       await assertWholeOrGone(lab, `after ${life} steps of ${deed.name}: ${steps.join(", ")}`);
       if (wasKilled) continue;
       assert.ok(life > 2, `${deed.name} has ${life} steps`);
@@ -70,25 +68,6 @@ for (const deed of DEEDS) {
     }
     assert.equal(await digestOfImage(lab), base, "the image is as it was");
   });
-}
-
-async function actUntilKilled(
-  lab: QemuLab,
-  deed: Deed,
-  id: string,
-  life: number,
-): Promise<{ steps: string[]; wasKilled: boolean }> {
-  const { host: real, state, findings } = lab;
-  const { host, steps, isDead } = mortalHost(real, life);
-  const mortal = openQemuDriver({ host, state, config: DEFAULT_CONFIG, findings });
-  try {
-    await deed.act(mortal, lab, id);
-  } catch (error) {
-    if (!isDead()) throw error;
-  } finally {
-    await mortal.close();
-  }
-  return { steps, wasKilled: isDead() };
 }
 
 /** What is there can be started and removed; what is not has left nothing that is not named and removable. */

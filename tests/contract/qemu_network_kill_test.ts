@@ -1,11 +1,9 @@
 /** Changes of networks and drives that are killed between any two steps: what is there is whole, and the next call puts it right. */
 
 import assert from "node:assert/strict";
-import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
-import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { abilityOf } from "../../src/flows/abilities.ts";
-import { mortalHost } from "../support/mortal_host.ts";
+import { actUntilKilled } from "../support/act_until_killed.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 
 interface Scene {
@@ -73,7 +71,7 @@ for (const deed of DEEDS) {
   qemuTest(`killed between any two steps of ${deed.name}, the next call goes through`, async (lab) => {
     const scene = await setUp(lab);
     for (let life = 0;; life++) {
-      const { steps, wasKilled } = await actUntilKilled(scene, deed, life);
+      const { steps, wasKilled } = await actUntilKilled(scene.lab, life, (mortal) => deed.act(mortal, scene));
       if (wasKilled) await deed.act(lab.driver, scene);
       await deed.check(scene).catch((error) => {
         throw new Error(`after ${life} steps: ${steps.join(", ")}`, { cause: error });
@@ -97,22 +95,4 @@ async function setUp(lab: QemuLab): Promise<Scene> {
   await abilityOf(driver, "devices").setDvd(id, null, { force: false }, scope);
   await driver.vms.start(id, scope);
   return { lab, id, disc };
-}
-
-async function actUntilKilled(
-  scene: Scene,
-  deed: Deed,
-  life: number,
-): Promise<{ steps: string[]; wasKilled: boolean }> {
-  const { host: real, state, findings } = scene.lab;
-  const { host, steps, isDead } = mortalHost(real, life);
-  const mortal = openQemuDriver({ host, state, config: DEFAULT_CONFIG, findings });
-  try {
-    await deed.act(mortal, scene);
-  } catch (error) {
-    if (!isDead()) throw error;
-  } finally {
-    await mortal.close();
-  }
-  return { steps, wasKilled: isDead() };
 }

@@ -1,5 +1,7 @@
 /** As `stack_writer.ts`, for ARM64: prologs that are run, and the codes with which linkers describe them. */
 
+import { allocation, anyRegister, twoBytes } from "./arm64_code_writer.ts";
+import { emulatedContext } from "./emulated_context_writer.ts";
 import { DumpBytes } from "./dump_writer.ts";
 import { dumpMachine } from "./machine_dump.ts";
 import { PLACES, poolAddresses, writeMachine, writtenDrivers } from "./machine_writer.ts";
@@ -17,33 +19,6 @@ const FP = 29;
 const LR = 30;
 /** Bits of an authentication code in an address of the kernel. */
 const SIGNATURE = 0x005A_0000_0000_0000n;
-
-/** Where the record of an x64 processor keeps the registers of ARM64 code that works beside emulated code. */
-const EMULATED: readonly (readonly [number: number, offset: number])[] = [
-  [8, 0x78],
-  [0, 0x80],
-  [1, 0x88],
-  [27, 0x90],
-  [FP, 0xA0],
-  [25, 0xA8],
-  [26, 0xB0],
-  [2, 0xB8],
-  [3, 0xC0],
-  [4, 0xC8],
-  [5, 0xD0],
-  [19, 0xD8],
-  [20, 0xE0],
-  [21, 0xE8],
-  [22, 0xF0],
-  [LR, 0x120],
-  [6, 0x130],
-  [7, 0x140],
-  [9, 0x150],
-  [10, 0x160],
-  [11, 0x170],
-  [12, 0x180],
-  [15, 0x190],
-];
 
 /** A step of a prolog: the bytes of its code, and what it does. */
 interface Step {
@@ -248,11 +223,8 @@ class Arm64StackBuilder {
     return context.u64(0x100, this.#sp, this.#interrupted);
   }
 
-  /** The same registers in the record of the processor that is emulated; it has no place for some of them. */
   #emulatedContext(): DumpBytes {
-    const context = new DumpBytes(0x4D0).u32(0x30, 0x100007);
-    for (const [number, offset] of EMULATED) context.u64(offset, this.#registers[number] ?? 0n);
-    return context.u64(0x98, this.#sp).u64(0xF8, this.#interrupted);
+    return emulatedContext(this.#registers, this.#sp, this.#interrupted);
   }
 
   get #interrupted(): bigint {
@@ -304,23 +276,4 @@ class Arm64StackBuilder {
   #value(): bigint {
     return 0x1_0000n + BigInt(Math.floor(this.#random() * 2 ** 20)) * 16n;
   }
-}
-
-function allocation(size: number): number[] {
-  return size < 512 ? [size / 16] : [0xC0 | (size / 16) >> 8, (size / 16) & 0xFF];
-}
-
-/** The three bytes of the code for a register of any number and kind. */
-function anyRegister(
-  register: number,
-  { pair = false, below = false }: { pair?: boolean; below?: boolean },
-  kind: "x" | "d" | "q",
-  units: number,
-): number[] {
-  return [0xE7, (Number(pair) << 6) | (Number(below) << 5) | register, ("xdq".indexOf(kind) << 6) | units];
-}
-
-/** The two bytes of a code: register from 19 on, offset in words. */
-function twoBytes(first: number, register: number, words: number): number[] {
-  return [first | (register >> 2), ((register & 3) << 6) | words];
 }

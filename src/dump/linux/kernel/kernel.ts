@@ -112,7 +112,12 @@ export class LinuxKernel {
   readonly modules = once((): readonly KernelModule[] => {
     const types = this.types();
     const head = this.symbols()?.addressOf("modules") ?? this.#nameless()?.modules ?? null;
-    if (types === null || head === null) return [];
+    if (types === null) return [];
+    if (head === null) {
+      return this.#lost(
+        "The list of modules was not found: none is loaded, or what leads to it is not there",
+      );
+    }
     return this.#part(() => readModules(this.memory, types, head, this.#warnings)) ?? [];
   });
 
@@ -139,7 +144,8 @@ export class LinuxKernel {
   readonly tasks = once((): readonly KernelTask[] => {
     const reader = this.#taskReader();
     const first = this.#firstTask();
-    if (reader === null || first === null) return [];
+    if (reader === null) return [];
+    if (first === null) return this.#lost("The kernel's first task was not found, so that none is listed");
     return this.#part(() => reader.all(first, this.#warnings)) ?? [];
   });
 
@@ -208,12 +214,12 @@ export class LinuxKernel {
 
   /** The task on whose stack the outermost function of a processor is: that is the one it runs. */
   #taskOnStack({ saved }: CoreProcessor): KernelTask | null {
-    const [reader, first] = [this.#taskReader(), this.#firstTask()];
+    const [reader, first, others] = [this.#taskReader(), this.#firstTask(), this.tasks()];
     if (saved.isUser || reader === null || first === null) return null;
     const outermost = this.walk(saved.context).frames.at(-1)?.stackPointer ?? 0n;
     const size = BigInt(Math.max(SMALLEST_STACK, this.info.pageSize ?? 0));
     const isOn = ({ stack }: KernelTask) => stack !== null && outermost > stack && outermost <= stack + size;
-    return [reader.read(first), ...this.tasks()].find(isOn) ?? null;
+    return [reader.read(first), ...others].find(isOn) ?? null;
   }
 
   /** Where, in a processor's own memory, the pointer to its task lies. */
@@ -224,6 +230,12 @@ export class LinuxKernel {
       if (variable !== null && inside !== undefined) return variable + BigInt(inside);
     }
     return null;
+  }
+
+  /** An empty list, which is told. */
+  #lost(message: string): readonly never[] {
+    this.#warnings.push({ reason: "kernel_list", message });
+    return [];
   }
 
   #part<Part>(read: () => Part): Part | null {

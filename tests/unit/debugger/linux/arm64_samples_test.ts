@@ -138,6 +138,24 @@ for (const { name, bucket, interrupted, running, encoding } of SAMPLES) {
   });
 }
 
+Deno.test("the core of a bare panic names the caller that its kernel misnames, and both have one key", async () => {
+  const files = new MemoryFiles({ "/core": { bytes: await readArmCore("panic-6.1") } });
+  const answer = await triageDumpFile(files, new StepClock(), { path: "/core", full: true });
+  const text = readArmConsole("panic-6.1.console.txt");
+  const fromText = answerConsoleText(text, { path: "console", full: true, warnings: [] });
+  // The call of panic() ends hvcrash_give_up: what stands behind it is the beginning of hvcrash_panic.
+  assert.match(text, /^\[ *[\d.]+\] {2}panic\+\S+\n.*\] {2}hvcrash_panic\+0x0\//m);
+  const [caller, ...others] = answer.stack.map(kernelForm);
+  assert.equal(caller, "hvcrash_give_up.isra.0+0x20 [hvcrash]");
+  assert.equal(fromText.stack[0]?.symbol, "hvcrash_panic");
+  assert.deepEqual(others, fromText.stack.slice(1).map(kernelForm));
+  assert.equal(answer.bucket, "panic|hvcrash:hvcrash_panic|hvcrash:hvcrash_init|do_one_initcall");
+  assert.equal(fromText.bucket, answer.bucket);
+  assert.deepEqual([answer.processor?.index, answer.thread?.id], [0, 85]);
+  assert.equal(answer.stack_end, "bottom");
+  assert.deepEqual(answer.warnings, []);
+});
+
 const CONSOLES: readonly (readonly [file: string, bucket: string, summary: string])[] = [
   [
     "bug-6.12",
@@ -170,12 +188,6 @@ const CONSOLES: readonly (readonly [file: string, bucket: string, summary: strin
     "Page fault at 0x6b6b6b6b6b6b83 in hvcrash!hvcrash_store+0xc, task insmod (137) on CPU 0",
   ],
   ["init-killed-6.12", "init-killed|init|status 3", "Init was killed with status 3, task init (1) on CPU 0"],
-  [
-    // The call of panic() ends hvcrash_give_up, and the kernel names the function behind it: that is in no key.
-    "panic-6.1",
-    "panic|hvcrash:hvcrash_panic|hvcrash:hvcrash_init|do_one_initcall",
-    "Kernel panic - not syncing: hvcrash gives up as asked most likely through hvcrash!hvcrash_panic, task insmod (90) on CPU 0",
-  ],
   ["sysrq-7.2", "sysrq-crash", "Crash asked for by SysRq, task init (1) on CPU 0"],
 ];
 

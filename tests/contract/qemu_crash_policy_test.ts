@@ -7,6 +7,7 @@ import { awaitKeptCrash } from "../../src/flows/await_kept_crash.ts";
 import { wakeHungGuest } from "../../src/flows/guest_panic.ts";
 import { openChannel } from "../../src/flows/open_channel.ts";
 import { waitUntil } from "../../src/flows/wait_until.ts";
+import { wantKeeper } from "../../src/state/keeper_mark.ts";
 import { crashFolder, readCrashNotes, writeCrashNote } from "../../src/state/crash_notes.ts";
 import { findCrashModule } from "../support/hvcrash_module.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
@@ -113,6 +114,48 @@ async function assertHeard(lab: QemuLab): Promise<void> {
   await driver.vms.remove(id, scope);
 }
 
+/** A keeper in a process of its own, killed once it has looked at the VM's console. */
+async function outliveKeeper({ host, state, scope }: QemuLab, id: string): Promise<void> {
+  await wantKeeper(host, state);
+  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const args = [
+    "run",
+    "--quiet",
+    "--no-check",
+    "-A",
+    decodeURIComponent(main),
+    "keeper",
+    `--state=${state.root}`,
+  ];
+  const keeper = new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "null" }).spawn();
+  while (await host.files.stat(`${state.vm(id)}/console.json`) === undefined) {
+    await host.clock.sleep(50, scope.signal);
+  }
+  keeper.kill("SIGKILL");
+  await keeper.status;
+}
+
+/** What was printed after the death of a keeper is read by the next one. */
+async function assertReadLate(lab: QemuLab): Promise<void> {
+  const { driver, host, state, scope } = lab;
+  const id = await make(lab, "unheard", "collect");
+  await outliveKeeper(lab, id);
+  await run(lab, id, `${WITHOUT_PVPANIC}; ${CRASH}`);
+  const log = `${state.vm(id)}/serial.log`;
+  while (!Deno.readTextFileSync(log).includes("---[ end Kernel panic")) {
+    await host.clock.sleep(50, scope.signal);
+  }
+  assert.equal((await driver.vms.get(id, scope.signal)).state, "running", "nobody has heard it");
+  await using _keeper = await startKeeper(lab);
+  assert.deepEqual(await lived(lab, id, 2), ["started", "crashed"]);
+  const [crash] = await crashesOf(lab, id);
+  const { seen, late, panic } = crash?.event.details ?? {};
+  assert.deepEqual([seen, late, panic], ["console", true, "sysrq triggered crash"]);
+  assert.ok(crash?.kept.core !== undefined && crash.kept.failure === undefined);
+  assert.equal((await driver.vms.get(id, scope.signal)).state, "crashed");
+  await driver.vms.remove(id, scope);
+}
+
 /** Waits until the VM's kernel has confirmed what it panics at. */
 async function untilTold({ driver, host, scope }: QemuLab, id: string): Promise<void> {
   while (!(await driver.vms.get(id, scope.signal)).panic_told) await host.clock.sleep(50, scope.signal);
@@ -160,6 +203,7 @@ qemuTest(
     await assertFoundLate(lab);
     await assertKept(lab);
     await assertHeard(lab);
+    await assertReadLate(lab);
     await assertTold(lab);
     const module = findCrashModule();
     if (module !== undefined) await assertWoken(lab, module);

@@ -17,6 +17,9 @@ const EXPLAINED: ReadonlySet<VmEventKind> = new Set(["paused", "resumed", "stopp
 /** What a crash that is being kept brings with it: the guest goes on for a moment, may begin to reboot, and is halted again. */
 const OF_KEEPING: ReadonlySet<VmEventKind> = new Set(["paused", "resumed", "reset", "crashed"]);
 
+/** Of a crash that nobody saw and that the machine has left behind. */
+const GONE_ON = "Its guest has gone on since, so that the memory of the crash is lost";
+
 /** Where a machine's history goes, and who keeps its crashes. */
 export interface WriterParts {
   readonly context: QemuContext;
@@ -103,9 +106,10 @@ export class MachineWriter {
   }
 
   /** Takes the picture of a crash and keeps it by the VM's policy. Never rejects. */
-  async #takeCrash({ action, late }: JsonObject, at: number): Promise<JsonObject | "broken_off"> {
+  async #takeCrash({ action, late, passed }: JsonObject, at: number): Promise<JsonObject | "broken_off"> {
     const { context, session, keep } = this.#parts;
     const { id, name, on_crash: policy, last_start: start } = this.#record;
+    if (passed === true) return { crash_problem: GONE_ON };
     const isLate = late === true;
     // A guest that goes on by itself, as into a crash kernel of its own, is left alone.
     if (action !== "pause" && !isLate) return {};

@@ -12,6 +12,7 @@ import { observe } from "../observe.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { takeVmLock } from "../vm_lock.ts";
+import { forgetHeard } from "./console_note.ts";
 import { isMarkedCrashed, markCrashed } from "./mark.ts";
 import { panicCauses } from "./panic_words.ts";
 import { awaitTold } from "./told.ts";
@@ -75,6 +76,7 @@ async function recordSettings(
   const { on_crash, panic_on, ...rest } = stored;
   const changed = { ...rest, ...recordedCrashes({ on_crash, panic_on, ...settings }) };
   await records.save(changed);
+  if (changed.on_crash === undefined) await forgetHeard(context, id);
   // A keeper that watches it looks at its record anew.
   context.keeper?.wake();
   return alive && panicCauses(changed).join() !== panicCauses(stored).join() ? changed : undefined;

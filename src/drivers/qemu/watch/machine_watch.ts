@@ -4,9 +4,11 @@ import { isPlainObject } from "../../../base/json.ts";
 import type { Journal } from "../../background_abilities.ts";
 import type { CrashKeeping, GuestTelling } from "../../crash_abilities.ts";
 import type { QemuContext } from "../context.ts";
-import { ConsoleWatch } from "../crashes/console_watch.ts";
+import { readHeard } from "../crashes/console_note.ts";
+import { ConsoleWatch, type HeardPanic } from "../crashes/console_watch.ts";
 import { GuestTeller } from "../crashes/guest_teller.ts";
 import { markCrashed, statusWithMark } from "../crashes/mark.ts";
+import { isGuestSilent } from "../crashes/silence.ts";
 import { EventTranslator } from "./events.ts";
 import { MachineWriter } from "../machine_writer.ts";
 import { proveIdentity } from "../monitor/monitors.ts";
@@ -66,7 +68,7 @@ export async function watchMachine(
     const writer = new MachineWriter({ ...parts, session }, record);
     const isNew = await writer.begin(status);
     const translator = new EventTranslator(status);
-    const panics = watchConsole(context, () => record, session, translator, writer, isNew);
+    const panics = await watchConsole(context, () => record, session, translator, writer, isNew);
     panics.watch(record.on_crash !== undefined);
     const teller = new GuestTeller({ ...parts, session }, record);
     teller.update(record);
@@ -79,7 +81,7 @@ export async function watchMachine(
     early.forEach(take);
     let isClosed = false;
     const ended = session.ended.then(async () => {
-      panics.watch(false);
+      await panics.close();
       await teller.close();
       if (!isClosed) writer.write(translator.end());
       await writer.done;
@@ -107,25 +109,37 @@ export async function watchMachine(
 }
 
 /** Halts a machine whose guest says on its console that it has panicked, and writes that as the crash that it is. */
-function watchConsole(
+async function watchConsole(
   context: QemuContext,
   recordNow: () => VmRecord,
   session: QmpSession,
   translator: EventTranslator,
   writer: MachineWriter,
   isNew: boolean,
-): ConsoleWatch {
-  const onPanic = async (): Promise<void> => {
+): Promise<ConsoleWatch> {
+  const found = recordNow();
+  const onPanic = async ({ message, late, isLast }: HeardPanic): Promise<void> => {
     // A guest that has the pvpanic driver is halted by now, or is being kept.
     if (writer.isKeeping || await askStatus(session) !== "running") return;
+    if (late && !(isLast && await isGuestSilent(context, recordNow()))) {
+      writer.write({
+        event: "crashed",
+        details: { seen: "console", late, passed: true, panic: message },
+        at: null,
+      });
+      return writer.write({ event: "reset", details: { late }, at: null });
+    }
     translator.haltForCrash();
     // The mark comes first: whoever comes after a killed keeper must know why the machine stands still.
     await markCrashed(context, recordNow());
     await session.command("stop");
-    writer.write({ event: "crashed", details: { action: "pause", seen: "console" }, at: null });
+    const details = { action: "pause", seen: "console", panic: message, ...(late ? { late } : {}) };
+    writer.write({ event: "crashed", details, at: null });
   };
   const isBusy = (): boolean => writer.isKeeping;
-  return new ConsoleWatch(context, recordNow().id, { onPanic, isBusy }, isNew ? 0 : undefined);
+  // Only what was printed under a policy is listened to.
+  const from = found.on_crash === undefined ? undefined : isNew ? 0 : await readHeard(context, found);
+  return new ConsoleWatch(context, found, { onPanic, isBusy }, from);
 }
 
 async function askStatus(session: QmpSession): Promise<string> {

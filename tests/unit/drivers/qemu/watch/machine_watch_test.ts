@@ -66,6 +66,7 @@ async function listen(
     "qmp_capabilities": {},
     "query-uuid": { UUID: uuidOf(id) },
     "query-status": { status },
+    "query-chardev": [],
     ...more,
   };
   await host.sockets.listen(runtime.monitor("keeper"), (line, answer, end) => {
@@ -220,6 +221,35 @@ Deno.test("a crash whose keeping is broken off is not written, so that the next 
     await isBegun;
     await watch?.close();
     assert.deepEqual(journal.told, [STARTED]);
+  }));
+
+Deno.test("a panic of the time without a keeper is written down; a machine that has gone on since is left alone", () =>
+  withQemu(async (bench) => {
+    const record = await bench.addVm({ on_crash: "collect" });
+    await listen(bench);
+    const home = bench.context.state.vm(VM_ID);
+    const run = record.last_start?.at ?? "";
+    await Deno.writeTextFile(
+      `${home}/serial.log`,
+      "heard\n[    4.848990] Kernel panic - not syncing: sysrq triggered crash\n" +
+        "[    4.848990] ---[ end Kernel panic - not syncing: sysrq triggered crash ]---\nlogin: ",
+    );
+    await Deno.writeTextFile(`${home}/console.json`, JSON.stringify({ run, at: 6 }));
+    const journal = new ListJournal([{ at: run, vm: VM_ID, details: {}, event: "started" }]);
+    const isTold = journal.untilAdded(3);
+    const watch = await watchMachine(partsOf(bench, journal), record, bench.scope.signal);
+    await isTold;
+    await watch?.close();
+    const [, crashed, reset] = journal.events;
+    assert.deepEqual([crashed?.event, crashed?.details], ["crashed", {
+      seen: "console",
+      late: true,
+      passed: true,
+      panic: "sysrq triggered crash",
+      crash_problem: "Its guest has gone on since, so that the memory of the crash is lost",
+    }]);
+    assert.deepEqual([reset?.event, reset?.details], ["reset", { late: true }]);
+    assert.equal(await bench.host.files.stat(`${home}/crashed.json`), undefined);
   }));
 
 Deno.test("a failure to keep stands in the event, and a late crash says what is known already", () =>

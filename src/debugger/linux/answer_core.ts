@@ -69,7 +69,7 @@ export function answerLinuxCore(kernel: LinuxKernel, inspection: DumpInspection,
     summary: linuxSummary(told, report?.facts ?? {}, culprit, who),
     bucket: meaning ?? bucketOfFrames(kind, named, report?.facts["message"] ?? report?.headline ?? ""),
     dump_kind: kernel.core.kind,
-    machine: kernel.core.architecture.machine,
+    machine: kernel.core.machine.name,
     os_version: kernel.info.release,
     build_id: kernel.info.buildId,
     time: unixToIso(kernel.info.crashTime ?? 0),
@@ -117,8 +117,8 @@ function describeTaint(letters: string | null, mask: Taint | null): DumpTriage["
   return taint === null ? null : { letters: taint.letters, meaning: [...taint.words] };
 }
 
-function coreStack({ core }: LinuxKernel, crash: CrashStack, full: boolean): AnswerStack {
-  const { printsCalls } = core.architecture;
+function coreStack({ architecture }: LinuxKernel, crash: CrashStack, full: boolean): AnswerStack {
+  const { printsCalls } = architecture;
   return {
     frames: crash.frames.map((each) => ({
       ...frameOf(each.place, each.frame.address),

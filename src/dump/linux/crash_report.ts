@@ -6,7 +6,7 @@ import type { ByteSource } from "../bytes.ts";
 import { parseConsole } from "./console/parse.ts";
 import { openElfCore } from "./containers/elf_core.ts";
 import { readKernelLog } from "./kernel/kernel_log.ts";
-import { openKernelMemory } from "./kernel/kernel_memory.ts";
+import { openKernelMemory } from "./kernel/open_memory.ts";
 import { dmesgLines } from "./kernel/log_record.ts";
 import { findVmcoreinfo } from "./kernel/vmcoreinfo.ts";
 import { RationedSource } from "./rationed_source.ts";

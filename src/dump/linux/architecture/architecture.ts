@@ -1,6 +1,6 @@
 /**
  * What differs from processor to processor for a reader of Linux kernels, as data and functions: nothing else asks
- * which processor a core is of.
+ * which processor a core is of. What the container of a core needs to know is in `core_machine.ts`.
  */
 
 import type { PhysicalMemory } from "../../memory/physical.ts";
@@ -14,13 +14,6 @@ import type { KernelModule } from "../kernel/modules.ts";
 import type { KernelSymbols } from "../kernel/symbol_table.ts";
 import type { KernelTask } from "../kernel/tasks.ts";
 import type { Vmcoreinfo } from "../kernel/vmcoreinfo.ts";
-
-/** Registers of an interrupted place, and whose code that was. */
-export interface SavedRegisters {
-  readonly context: RegisterContext;
-  /** Whether a program was interrupted: its stack is no concern of the kernel. */
-  readonly isUser: boolean;
-}
 
 /** What stacks are walked by. */
 export interface UnwindSources {
@@ -43,19 +36,8 @@ export interface CurrentPointer {
   readonly member: string | null;
 }
 
-/** One kind of processor. */
+/** How the kernels of one kind of processor are read. */
 export interface LinuxArchitecture {
-  readonly machine: "x64" | "arm64";
-  /** `e_machine` of its ELF files. */
-  readonly elfMachine: number;
-  /** The registers of a processor, in a note of a core and on the kernel's stacks. */
-  readonly saved: {
-    readonly bytes: number;
-    /** Reads a full set from at least that many bytes. */
-    readonly read: (bytes: Uint8Array) => SavedRegisters;
-    /** Bytes of the whole note that holds them. */
-    readonly noteBytes: number;
-  };
   /** The kernel's half of memory. Fails with `hv.bad_dump` (`vmcoreinfo`) when the way to its page tables is not stated. */
   readonly openSpace: (physical: PhysicalMemory, info: Vmcoreinfo) => VirtualMemory;
   /** Fails with `hv.bad_dump` when what the stacks are walked by is damaged. */

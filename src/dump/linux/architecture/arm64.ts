@@ -6,17 +6,14 @@ import { badDump } from "../../reasons.ts";
 import type { Vmcoreinfo } from "../kernel/vmcoreinfo.ts";
 import { walkFrameRecords } from "../unwind/frame_records.ts";
 import type { LinuxArchitecture } from "./architecture.ts";
-import { ARM64_SAVED_BYTES, armFrameRegisters, readArmRegisters } from "./arm64_registers.ts";
+import { armFrameRegisters } from "./arm64_registers.ts";
 
 /** Sizes of a page as powers of two, and the widest addresses that the kernel can have with each. */
 const GRANULES: ReadonlyMap<number, number> = new Map([[4096, 12], [16_384, 14], [65_536, 16]]);
 const ADDRESS_BITS = { from: 36, to: 52 } as const;
 
+/** How its kernels are read. */
 export const ARM64: LinuxArchitecture = {
-  machine: "arm64",
-  elfMachine: 183,
-  saved: { bytes: ARM64_SAVED_BYTES, read: readArmRegisters, noteBytes: 392 },
-
   openSpace(physical, info) {
     const root = info.symbol("swapper_pg_dir");
     const offset = info.number("kimage_voffset");

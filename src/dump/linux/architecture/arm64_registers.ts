@@ -1,7 +1,7 @@
 /** Registers as the kernel and its dumps save them: `struct user_pt_regs` of ARM64. */
 
 import type { RegisterContext } from "../../windows/context.ts";
-import type { SavedRegisters } from "./architecture.ts";
+import type { CoreMachine, SavedRegisters } from "./core_machine.ts";
 
 /** Words of user_pt_regs: x0 to x30, sp, pc, pstate. */
 const GENERAL_COUNT = 31;
@@ -55,3 +55,12 @@ export function armFrameRegisters(
     missing: general.map((_, number) => number).filter((number) => number !== FRAME_POINTER),
   };
 }
+
+/** ARM64 as containers know it. */
+export const ARM64_MACHINE: CoreMachine = {
+  name: "arm64",
+  elfNumber: 183,
+  registerBytes: ARM64_SAVED_BYTES,
+  readRegisters: readArmRegisters,
+  noteBytes: 392,
+};

@@ -5,18 +5,15 @@ import { badDump } from "../../reasons.ts";
 import { openOrcTables } from "../unwind/orc_tables.ts";
 import { walkOrc } from "../unwind/orc_walk.ts";
 import type { LinuxArchitecture } from "./architecture.ts";
-import { frameRegisters, readSavedRegisters, SAVED_REGISTERS_BYTES } from "./x64_registers.ts";
+import { frameRegisters } from "./x64_registers.ts";
 
 /** Where the kernel's image begins without address randomization; symbols are moved, the physical base is not. */
 const IMAGE_BASE = 0xFFFF_FFFF_8000_0000n;
 /** What the stack of a task off the processor begins with: r15 r14 r13 r12 bx bp, then the return address. */
 const SWITCH_FRAME = { bytes: 56, framePointer: 40, returnAddress: 48 } as const;
 
+/** How its kernels are read. */
 export const X64: LinuxArchitecture = {
-  machine: "x64",
-  elfMachine: 62,
-  saved: { bytes: SAVED_REGISTERS_BYTES, read: readSavedRegisters, noteBytes: 336 },
-
   openSpace(physical, info) {
     const root = info.symbol("init_top_pgt") ?? info.symbol("swapper_pg_dir");
     if (root === null) throw badDump("vmcoreinfo", "VMCOREINFO names no page tables");

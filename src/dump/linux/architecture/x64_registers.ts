@@ -1,7 +1,7 @@
 /** Registers as the kernel and its dumps save them: `struct pt_regs` of x86-64. */
 
 import type { RegisterContext } from "../../windows/context.ts";
-import type { SavedRegisters } from "./architecture.ts";
+import type { CoreMachine, SavedRegisters } from "./core_machine.ts";
 
 /** Bytes of a full set. */
 export const SAVED_REGISTERS_BYTES = 168;
@@ -77,3 +77,12 @@ function savedRegisters(
     isUser: (view.getUint16(ip + 8, true) & PRIVILEGE) !== 0,
   };
 }
+
+/** x86-64 as containers know it. */
+export const X64_MACHINE: CoreMachine = {
+  name: "x64",
+  elfNumber: 62,
+  registerBytes: SAVED_REGISTERS_BYTES,
+  readRegisters: readSavedRegisters,
+  noteBytes: 336,
+};

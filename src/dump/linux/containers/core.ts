@@ -2,7 +2,7 @@
 
 import type { PhysicalMemory } from "../../memory/physical.ts";
 import type { DumpWarning } from "../../reasons.ts";
-import type { LinuxArchitecture } from "../architecture/architecture.ts";
+import type { CoreMachine } from "../architecture/core_machine.ts";
 import type { CoreProcessor } from "./processor_notes.ts";
 
 /** A piece of physical memory. */
@@ -15,7 +15,7 @@ export interface MemoryPiece {
 /** An opened core. */
 export interface LinuxCore {
   readonly kind: "elf_core" | "kdump" | "kdump_flattened";
-  readonly architecture: LinuxArchitecture;
+  readonly machine: CoreMachine;
   readonly physical: PhysicalMemory;
   readonly processors: readonly CoreProcessor[];
   /** Text of VMCOREINFO; null when the container has none. */

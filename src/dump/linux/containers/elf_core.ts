@@ -6,7 +6,7 @@ import type { Absence } from "../../memory/absence.ts";
 import { PageCache } from "../../memory/page_cache.ts";
 import { FRAME_BYTES, type PhysicalMemory } from "../../memory/physical.ts";
 import { badDump, type DumpWarning } from "../../reasons.ts";
-import { ARCHITECTURE_NAMES, architectureOfElf, ARCHITECTURES } from "../architecture/known.ts";
+import { CORE_MACHINE_NAMES, CORE_MACHINES, machineOfElf } from "../architecture/core_machines.ts";
 import { ELF64, isBigEndianElf } from "../elf.ts";
 import type { LinuxCore, MemoryPiece } from "./core.ts";
 import { type Note, readNotes } from "./notes.ts";
@@ -44,18 +44,18 @@ interface Segment {
  */
 export function openElfCore(source: ByteSource): LinuxCore {
   const reader = new ByteReader(source, { what: "ELF core" });
-  const machine = isBigEndianElf(reader) ? 0 : reader.u16(ELF64.machine.offset, "e_machine");
-  const architecture = architectureOfElf(machine);
-  if (reader.u8(4, "EI_CLASS") !== 2 || architecture === undefined) {
+  const number = isBigEndianElf(reader) ? 0 : reader.u16(ELF64.machine.offset, "e_machine");
+  const machine = machineOfElf(number);
+  if (reader.u8(4, "EI_CLASS") !== 2 || machine === undefined) {
     throw badDump(
       "unsupported_kind",
-      `Cannot open the ELF core: its machine number is ${machine}, only ${ARCHITECTURE_NAMES} are read`,
-      { found: machine, expected: ARCHITECTURES.map(({ elfMachine }) => elfMachine) },
+      `Cannot open the ELF core: its machine number is ${number}, only ${CORE_MACHINE_NAMES} are read`,
+      { found: number, expected: CORE_MACHINES.map(({ elfNumber }) => elfNumber) },
       "Run `hvlab dump inspect` for what its header tells",
     );
   }
   const { segments, notes } = readSegments(reader, source);
-  const processors = readProcessors(notes, architecture);
+  const processors = readProcessors(notes, machine);
   const vmcoreinfo = vmcoreinfoOf(notes);
   if (vmcoreinfo === null && notes.some(({ name, type }) => name === "CORE" && type === NOTE_PROCESS)) {
     throw badDump(
@@ -67,7 +67,7 @@ export function openElfCore(source: ByteSource): LinuxCore {
   }
   return {
     kind: "elf_core",
-    architecture,
+    machine,
     physical: new ElfMemory(source, segments),
     processors,
     vmcoreinfo,

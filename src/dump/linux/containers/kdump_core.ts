@@ -3,9 +3,9 @@
 import { ByteReader, type ByteSource } from "../../bytes.ts";
 import { at } from "../../layout.ts";
 import { badDump, type DumpWarning } from "../../reasons.ts";
-import type { LinuxArchitecture } from "../architecture/architecture.ts";
-import { ARCHITECTURE_NAMES, architectureNamed, architectureOfNote } from "../architecture/known.ts";
-import { X64 } from "../architecture/x64.ts";
+import type { CoreMachine } from "../architecture/core_machine.ts";
+import { CORE_MACHINE_NAMES, machineNamed, machineOfNote } from "../architecture/core_machines.ts";
+import { X64_MACHINE } from "../architecture/x64_registers.ts";
 import { KDUMP_HEADER, readKdumpHeader } from "../kdump.ts";
 import type { LinuxCore } from "./core.ts";
 import { openFlattened } from "./flattened.ts";
@@ -47,9 +47,9 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
   const warnings: DumpWarning[] = [];
   const source = flattened ? unwrap(file, warnings) : file;
   const reader = new ByteReader(source, { what: "kdump" });
-  const { version, blockSize, machine } = readKdumpHeader(reader);
-  if (machine !== null && architectureNamed(machine) === undefined) {
-    throw unsupported(`it is of a ${machine} machine, only ${ARCHITECTURE_NAMES} are read`);
+  const { version, blockSize, machine: name } = readKdumpHeader(reader);
+  if (name !== null && machineNamed(name) === undefined) {
+    throw unsupported(`it is of a ${name} machine, only ${CORE_MACHINE_NAMES} are read`);
   }
   if (!BLOCK_SIZES.includes(blockSize)) {
     throw unsupported(`its blocks have ${blockSize} bytes, only ${BLOCK_SIZES.join(", ")} are read`);
@@ -101,12 +101,12 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
     descriptors: bitmaps.start + bitmaps.bytes,
   };
   const physical = new KdumpMemory(source, pages, pageCodecs(host), warnings);
-  const architecture = architectureOf(machine, notes);
+  const machine = machineOf(name, notes);
   return {
     kind: flattened ? "kdump_flattened" : "kdump",
-    architecture,
+    machine,
     physical,
-    processors: readProcessors(notes, architecture),
+    processors: readProcessors(notes, machine),
     vmcoreinfo: info.length > 0 ? new TextDecoder("latin1").decode(info) : vmcoreinfoOf(notes),
     pieces: () => physical.pieces(),
     warnings,
@@ -114,9 +114,9 @@ export function openKdumpCore(file: ByteSource, flattened: boolean, host: HostCo
 }
 
 /** QEMU leaves the machine's name empty; then the size of a processor's note tells. */
-function architectureOf(machine: string | null, notes: readonly Note[]): LinuxArchitecture {
-  const named = machine === null ? undefined : architectureNamed(machine);
-  return named ?? architectureOfNote(notes.find(isRegisterNote)?.data.length ?? 0) ?? X64;
+function machineOf(name: string | null, notes: readonly Note[]): CoreMachine {
+  const named = name === null ? undefined : machineNamed(name);
+  return named ?? machineOfNote(notes.find(isRegisterNote)?.data.length ?? 0) ?? X64_MACHINE;
 }
 
 function unwrap(file: ByteSource, warnings: DumpWarning[]): ByteSource {

@@ -1,7 +1,7 @@
 /** What the notes of a core tell about each processor. */
 
 import { at } from "../../layout.ts";
-import type { LinuxArchitecture, SavedRegisters } from "../architecture/architecture.ts";
+import type { CoreMachine, SavedRegisters } from "../architecture/core_machine.ts";
 import type { Note } from "./notes.ts";
 
 /** NT_PRSTATUS, as QEMU and crash kernels write it. `pr_pid` is no pid in QEMU's cores. */
@@ -29,17 +29,14 @@ export function isRegisterNote({ name, type }: Note): boolean {
 }
 
 /** The processors in the order of their notes, which is their numbering. */
-export function readProcessors(
-  notes: readonly Note[],
-  { saved: format }: LinuxArchitecture,
-): CoreProcessor[] {
+export function readProcessors(notes: readonly Note[], machine: CoreMachine): CoreProcessor[] {
   const saved: SavedRegisters[] = [];
   const control: DataView[] = [];
   const { registers } = PRSTATUS;
   for (const note of notes) {
     const { name, data } = note;
-    if (isRegisterNote(note) && data.length >= registers.offset + format.bytes) {
-      saved.push(format.read(data.subarray(registers.offset)));
+    if (isRegisterNote(note) && data.length >= registers.offset + machine.registerBytes) {
+      saved.push(machine.readRegisters(data.subarray(registers.offset)));
     }
     const state = QEMU_STATE.control;
     if (name === "QEMU" && data.length >= state.offset + state.size) {

@@ -5,17 +5,19 @@ import { once } from "../../../base/once.ts";
 import type { Walk } from "../../unwind/walk.ts";
 import type { RegisterContext } from "../../windows/context.ts";
 import type { LinuxCore } from "../containers/core.ts";
-import type { StackWalk } from "../architecture/architecture.ts";
+import type { LinuxArchitecture, StackWalk } from "../architecture/architecture.ts";
+import { architectureOf } from "../architecture/known.ts";
 import type { CoreProcessor } from "../containers/processor_notes.ts";
 import { Btf } from "./btf.ts";
 import { CodeMap, type LinuxPlace } from "./code_map.ts";
 import { type Kallsyms, openKallsyms } from "./kallsyms.ts";
 import { readKernelLog } from "./kernel_log.ts";
-import { type KernelMemory, openKernelMemory } from "./kernel_memory.ts";
+import type { KernelMemory } from "./kernel_memory.ts";
 import type { KernelLog } from "./log_record.ts";
 import { lostPart } from "./lost_part.ts";
 import { type AddressRange, type KernelModule, readModules } from "./modules.ts";
 import { type NamelessData, searchData, searchTypes } from "./nameless_data.ts";
+import { openKernelMemory } from "./open_memory.ts";
 import { type Taint, taintOfMask } from "./taint.ts";
 import type { KernelSymbols } from "./symbol_table.ts";
 import { type KernelTask, TaskReader } from "./tasks.ts";
@@ -38,6 +40,7 @@ export interface LinuxProcessor extends CoreProcessor {
 /** An opened kernel. */
 export class LinuxKernel {
   readonly core: LinuxCore;
+  readonly architecture: LinuxArchitecture;
   readonly info: Vmcoreinfo;
   readonly memory: KernelMemory;
   readonly #warnings: DumpWarning[] = [];
@@ -46,6 +49,7 @@ export class LinuxKernel {
   /** `given` reads symbols that the user has, for a kernel whose own are lost. Fails with `hv.bad_dump` (`vmcoreinfo`) when not even the way into the memory is there. */
   constructor(core: LinuxCore, given: ((info: Vmcoreinfo) => KernelSymbols) | null = null) {
     this.core = core;
+    this.architecture = architectureOf(core.machine);
     this.#given = given;
     this.info = findVmcoreinfo(core);
     this.memory = openKernelMemory(core, this.info);
@@ -130,14 +134,12 @@ export class LinuxKernel {
     const [types, symbols, code] = [this.types(), this.symbols(), this.code()];
     if (symbols === null || code === null) return null;
     const sources = { memory: this.memory, info: this.info, types, symbols, modules: this.modules(), code };
-    return this.#part(() => this.core.architecture.openWalk(sources));
+    return this.#part(() => this.architecture.openWalk(sources));
   });
 
   readonly #taskReader = once((): TaskReader | null => {
     const types = this.types();
-    return types === null
-      ? null
-      : new TaskReader(this.memory, types, this.core.architecture.taskStackPointer);
+    return types === null ? null : new TaskReader(this.memory, types, this.architecture.taskStackPointer);
   });
 
   /** All tasks but the idle ones. */
@@ -197,7 +199,7 @@ export class LinuxKernel {
   /** The stack of a task that is off the processor; null when its saved place is not in the dump. */
   walkTask(task: KernelTask): Walk | null {
     const types = this.types();
-    const registers = types === null ? null : this.core.architecture.resume(this.memory, types, task);
+    const registers = types === null ? null : this.architecture.resume(this.memory, types, task);
     return registers === null ? null : this.walk(registers, false);
   }
 
@@ -224,7 +226,7 @@ export class LinuxKernel {
 
   /** Where, in a processor's own memory, the pointer to its task lies. */
   #currentPointer(): bigint | null {
-    for (const { symbol, member } of this.core.architecture.currentTask) {
+    for (const { symbol, member } of this.architecture.currentTask) {
       const variable = this.symbols()?.addressOf(symbol) ?? null;
       const inside = member === null ? 0 : this.types()?.place(member)?.offset;
       if (variable !== null && inside !== undefined) return variable + BigInt(inside);

@@ -5,8 +5,6 @@ import type { VirtualMemory } from "../../memory/virtual.ts";
 import { hex64 } from "../../numbers.ts";
 import { badDump } from "../../reasons.ts";
 import { fieldText } from "../../text.ts";
-import type { LinuxCore } from "../containers/core.ts";
-import type { Vmcoreinfo } from "./vmcoreinfo.ts";
 
 /** One read never gives more. */
 const LARGEST_READ = 64 * 1024 * 1024;
@@ -89,9 +87,4 @@ export class KernelMemory {
     }
     return { nodes: [...seen], complete: true };
   }
-}
-
-/** The kernel's memory through its own page tables. Fails with `hv.bad_dump` (`vmcoreinfo`) when their root is not stated. */
-export function openKernelMemory({ architecture, physical }: LinuxCore, info: Vmcoreinfo): KernelMemory {
-  return new KernelMemory(architecture.openSpace(physical, info));
 }

@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import type { Frame, WalkEnd } from "../../unwind/frame.ts";
 import { MAXIMUM_FRAMES, type Walk } from "../../unwind/walk.ts";
 import type { RegisterContext } from "../../windows/context.ts";
-import type { SavedRegisters } from "../architecture/architecture.ts";
+import type { SavedRegisters } from "../architecture/core_machine.ts";
 import {
   frameRegisters,
   GENERAL,

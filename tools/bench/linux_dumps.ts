@@ -6,6 +6,7 @@ import { denoFiles } from "../../src/host/files.ts";
 import type { DumpFiles } from "../../src/debugger/inspect_file.ts";
 import { hasLinuxSamples, readLinuxSample } from "../../tests/support/linux_samples.ts";
 import { StepClock } from "../../tests/support/step_clock.ts";
+import { measureBesideCrash } from "./beside_crash.ts";
 import { bundleArguments } from "./program.ts";
 import { measureSideBySide, type Row } from "./report.ts";
 
@@ -16,8 +17,13 @@ const MEMORY_BYTES = 4 * 2 ** 30;
 const TEXT_BYTES = 10 * 2 ** 20;
 const MIB = 2 ** 20;
 
-/** Measures triage and log of a sparse 4 GiB core and triage of 10 MiB of text; nothing where there are no samples. */
+/** Measures triage and log of a sparse 4 GiB core and triage of 10 MiB of text, and a triage beside `crash`. */
 export async function measureLinuxDumps(): Promise<Row[]> {
+  return [...await measureSamples(), ...await measureBesideCrash()];
+}
+
+/** Nothing where there are no samples. */
+async function measureSamples(): Promise<Row[]> {
   if (!hasLinuxSamples) return [];
   const folder = await Deno.makeTempDir();
   try {

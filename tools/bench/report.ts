@@ -3,6 +3,7 @@
 /** One measured thing. */
 export interface Row {
   what: string;
+  /** NaN for what was not measured; `what` says why. */
   value: number;
   /** What the ratio is taken to; rows without one are the yardstick themselves. */
   baseline?: number;
@@ -17,7 +18,7 @@ export function showTable(title: string, rows: readonly Row[]): string {
     const judged = ratio ?? value;
     return [
       what,
-      Number.isInteger(value) ? String(value) : value.toFixed(1),
+      Number.isNaN(value) ? "" : Number.isInteger(value) ? String(value) : value.toFixed(1),
       ratio === undefined ? "" : `${ratio.toFixed(2)}x`,
       target === undefined ? "" : `at most ${target}${ratio === undefined ? "" : "x"}`,
       target === undefined ? "" : judged <= target ? "met" : "MISSED",

@@ -145,6 +145,10 @@ install_wine() {
     say "setting up the Windows Deno under Wine in dist/wine (half a minute the first time)"
     quietly sh "$root/tools/wine/build.sh" "$root/dist/wine" ||
         say "it cannot be set up; the tests on the Windows Deno are skipped (dist/setup.log says why)"
+    if command -v dotnet >/dev/null 2>&1; then
+        quietly sh "$root/tools/wine/dotnet.sh" "$root/dist/wine" ||
+            say "no .NET for Windows: its test with Wine's Credential Manager is skipped (dist/setup.log says why)"
+    fi
 }
 
 # Sets up the Windows debugger engine in dist/engine, in the Wine of dist/wine, by the recipe beside the samples that tests share.

@@ -53,8 +53,8 @@ export const GuestCredential = z.object({
   vm: z.string(),
   stored: z.boolean(),
   user: z.optional(z.string()),
-  /** `libsecret` is the desktop's own store, `file` a file that only this user may read. */
-  stored_in: z.optional(z.enum(["libsecret", "file"])),
+  /** `libsecret` is the desktop's own store, `credential_manager` Windows', `file` a file that only this user may read. */
+  stored_in: z.optional(z.enum(["libsecret", "file", "credential_manager"])),
   /** Whether there was one to forget. */
   forgotten: z.optional(z.boolean()),
 });

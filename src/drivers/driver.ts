@@ -11,6 +11,7 @@ import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts"
 import type { GuestChannel } from "../guest/channel.ts";
 import type { ImageStoreAbilities } from "./image_store_abilities.ts";
 import type { GuestLogin } from "../guest/login.ts";
+import type { SecretStore } from "../guest/credentials.ts";
 import type { CallScope } from "./call_scope.ts";
 import type { CloudInitSpec } from "./cloud_init.ts";
 import type { TemplateAbilities } from "./template_abilities.ts";
@@ -270,6 +271,9 @@ export interface Driver {
    * that has none leaves it out. Nothing is made by asking.
    */
   guestFolder?(id: string): string;
+
+  /** The operating system's store of passwords, where only this driver has a way to it. */
+  readonly secrets?: SecretStore;
 
   /**
    * Waits for the guest's heartbeat as the provider sees it, where it has one; the heartbeat level is otherwise proved by

@@ -30,9 +30,12 @@ export async function findLogin(
       context: { variable: named },
     });
   }
+  const account = wanted ?? userInEnvironment(host);
   const folder = driver.guestFolder?.(vm.id);
-  const stored = folder === undefined ? undefined : await readStoredLogin(host, folder, vm.id);
-  const user = wanted ?? userInEnvironment(host) ?? stored?.user;
+  const stored = folder === undefined
+    ? undefined
+    : await readStoredLogin({ host, folder, key: vm.id, store: driver.secrets }, account);
+  const user = account ?? stored?.user;
   if (user === undefined) {
     if (named === undefined) return undefined;
     throw new HvError("hv.usage", "A password was named, but nobody to log in as", {

@@ -96,6 +96,12 @@ export interface GuestChannel {
    */
   attach?(command: TerminalCommand | undefined, signal: AbortSignal): Promise<GuestExit>;
 
+  /**
+   * The same way, logged in as another user with what is stored of that login: where a program runs as somebody else only so.
+   * Rejects with `hv.unsupported` when nothing is stored.
+   */
+  as?(user: string): Promise<GuestChannel>;
+
   /** Its own way with folders and with facts of files; that of the guest's family where it is left out. */
   readonly folders?: GuestFiles;
 

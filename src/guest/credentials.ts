@@ -1,5 +1,5 @@
 /**
- * Passwords of guests. They lie in a variable of our environment, in the desktop's secret store, or in a file that
+ * Passwords of guests. They lie in a variable of our environment, in the operating system's secret store, or in a file that
  * only this user may read; they are never an argument of a program, and stand in no log, record or error.
  */
 
@@ -15,7 +15,27 @@ const FILE = "credential.json";
 const PRIVATE_FOLDER = 0o700;
 
 /** Where a stored password lies. */
-export type StoredIn = "libsecret" | "file";
+export type StoredIn = "libsecret" | "file" | "credential_manager";
+
+/** The operating system's store where only a driver has a way to it. Throws `hv.unavailable` when it does not answer. */
+export interface SecretStore {
+  readonly name: StoredIn;
+  write(key: string, user: string, secret: string, signal: AbortSignal): Promise<void>;
+  /** `undefined` when there is none. */
+  read(key: string, user: string, signal: AbortSignal): Promise<string | undefined>;
+  /** One that is not there counts as removed. */
+  remove(key: string, user: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Where the logins of one guest are kept. */
+export interface CredentialPlace {
+  host: Host;
+  /** The guest's private folder on this host. */
+  folder: string;
+  /** What tells them from those of other guests in a store of all: the VM's id. */
+  key: string;
+  store?: SecretStore | undefined;
+}
 
 interface StoredCredential {
   user: string;
@@ -24,57 +44,75 @@ interface StoredCredential {
   password?: string;
 }
 
-/** Stores the login of a guest in its private folder, and its password in the desktop's store where there is one. */
+const LOOK_LIMIT_MS = 30_000;
+
+/**
+ * Stores a login of a guest; its password goes to the operating system's store where there is one. It becomes the login that
+ * is used when none is named, and those of other users stay.
+ */
 export async function storeCredential(
-  host: Host,
-  folder: string,
-  key: string,
+  place: CredentialPlace,
   { user, password }: { user: string; password: string },
   signal: AbortSignal,
 ): Promise<StoredIn> {
+  const { host, folder, key, store } = place;
+  const others = (await readStored(place)).filter((stored) => stored.user !== user);
   await host.files.makeFolder(folder, { mode: PRIVATE_FOLDER });
-  const stored_in = await putIntoStore(host, key, user, password, signal) ? "libsecret" : "file";
-  const record: StoredCredential = { user, stored_in, ...(stored_in === "file" ? { password } : {}) };
-  await host.files.writeAtomically(joinPath(folder, FILE), JSON.stringify(record));
+  let stored_in: StoredIn = "file";
+  if (store !== undefined) {
+    await store.write(key, user, password, signal);
+    stored_in = store.name;
+  } else if (await putIntoLibsecret(host, key, user, password, signal)) stored_in = "libsecret";
+  await writeStored(place, [
+    { user, stored_in, ...(stored_in === "file" ? { password } : {}) },
+    ...others,
+  ]);
   return stored_in;
 }
 
-/** Forgets a stored login. Answers whether there was one. */
+/** Forgets a user's stored login, or all of them. Answers whether there was one. */
 export async function forgetCredential(
-  host: Host,
-  folder: string,
-  key: string,
+  place: CredentialPlace,
+  user: string | undefined,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const stored = await readStored(host, folder);
-  if (stored === undefined) return false;
-  if (stored.stored_in === "libsecret") {
-    await host.processes.run(SECRET_TOOL, ["clear", ...attributes(key, stored.user)], { signal });
+  const { host, key, store } = place;
+  const all = await readStored(place);
+  const doomed = all.filter((stored) => user === undefined || stored.user === user);
+  for (const stored of doomed) {
+    if (stored.stored_in === "libsecret") {
+      await host.processes.run(SECRET_TOOL, ["clear", ...attributes(key, stored.user)], { signal });
+    } else if (stored.stored_in === store?.name) await store.remove(key, stored.user, signal);
   }
-  await host.files.remove(joinPath(folder, FILE));
-  return true;
+  if (doomed.length > 0) await writeStored(place, all.filter((stored) => !doomed.includes(stored)));
+  return doomed.length > 0;
 }
 
-/** The login that was stored for a guest; `undefined` when there is none. */
+/** A user's stored login of a guest, or without a user the one that was stored last; `undefined` when there is none. */
 export async function readStoredLogin(
-  host: Host,
-  folder: string,
-  key: string,
+  place: CredentialPlace,
+  user?: string,
 ): Promise<GuestLogin | undefined> {
-  const stored = await readStored(host, folder);
-  return stored === undefined ? undefined : { user: stored.user, password: { kind: "stored", key } };
+  const stored = (await readStored(place)).find((one) => user === undefined || one.user === user);
+  return stored === undefined
+    ? undefined
+    : { user: stored.user, password: { kind: "stored", key: place.key } };
 }
 
 /** Reads the password of a login; `undefined` for who has none. Throws `hv.guest_auth` when it is gone. */
 export async function readSecret(
-  host: Host,
-  folder: string,
+  place: CredentialPlace,
   { user, password }: GuestLogin,
 ): Promise<string | undefined> {
   if (password === undefined) return undefined;
+  const { host, store } = place;
   if (password.kind === "variable") return await readPassword(host, password.name);
-  const stored = await readStored(host, folder);
-  const found = stored?.stored_in === "libsecret" ? await lookUp(host, password.key, user) : stored?.password;
+  const stored = (await readStored(place)).find((one) => one.user === user);
+  let found = stored?.password;
+  if (stored?.stored_in === "libsecret") found = await lookUp(host, password.key, user);
+  else if (stored !== undefined && stored.stored_in === store?.name) {
+    found = await store.read(password.key, user, AbortSignal.timeout(LOOK_LIMIT_MS));
+  }
   if (found !== undefined && found !== "") return found;
   throw new HvError("hv.guest_auth", `The stored password of "${user}" cannot be read`, {
     hint: "Store it again with `hvlab guest credential`",
@@ -82,19 +120,34 @@ export async function readSecret(
   });
 }
 
-async function readStored(host: Host, folder: string): Promise<StoredCredential | undefined> {
+async function readStored({ host, folder }: CredentialPlace): Promise<StoredCredential[]> {
   const path = joinPath(folder, FILE);
   const text = await host.files.readTextIfPresent(path);
-  if (text === undefined) return undefined;
-  const value = parse(text);
-  const { user, stored_in, password } = value;
-  if (typeof user === "string" && (stored_in === "libsecret" || stored_in === "file")) {
-    return { user, stored_in, ...(typeof password === "string" ? { password } : {}) };
-  }
-  throw new HvError("hv.io", `"${path}" is no stored login`, {
-    hint: "Store it again with `hvlab guest credential`",
+  if (text === undefined) return [];
+  const { logins } = parse(text);
+  const stored = Array.isArray(logins) ? logins.flatMap(readOne) : [];
+  if (Array.isArray(logins) && stored.length === logins.length) return stored;
+  throw new HvError("hv.io", `"${path}" holds no stored logins`, {
+    hint: "Remove it, and store them again with `hvlab guest credential`",
     context: { path },
   });
+}
+
+async function writeStored(
+  { host, folder }: CredentialPlace,
+  logins: readonly StoredCredential[],
+): Promise<void> {
+  const path = joinPath(folder, FILE);
+  if (logins.length === 0) await host.files.remove(path);
+  else await host.files.writeAtomically(path, JSON.stringify({ logins }));
+}
+
+function readOne(value: unknown): StoredCredential[] {
+  if (!isPlainObject(value)) return [];
+  const { user, stored_in, password } = value;
+  const isKnown = stored_in === "libsecret" || stored_in === "file" || stored_in === "credential_manager";
+  if (typeof user !== "string" || !isKnown) return [];
+  return [{ user, stored_in, ...(typeof password === "string" ? { password } : {}) }];
 }
 
 /** The parser's own words could quote the password. */
@@ -108,7 +161,7 @@ function parse(text: string): Record<string, unknown> {
 }
 
 /** False where there is no such program, or no store behind it. */
-async function putIntoStore(
+async function putIntoLibsecret(
   host: Host,
   key: string,
   user: string,

@@ -10,7 +10,7 @@ export type Around = <T>(name: ChannelWork, work: () => Promise<T>, signal: Abor
 
 /** The same channel with all of its work done inside `around`. */
 export function surroundChannel(channel: GuestChannel, around: Around): GuestChannel {
-  const { name, family, folders, attach, describe } = channel;
+  const { name, family, folders, as, attach, describe } = channel;
   return {
     name,
     family,
@@ -27,6 +27,9 @@ export function surroundChannel(channel: GuestChannel, around: Around): GuestCha
     ...(describe === undefined ? {} : {
       describe: (signal) => around("describe", () => describe.call(channel, signal), signal),
     }),
+    ...(as === undefined
+      ? {}
+      : { as: async (user) => surroundChannel(await as.call(channel, user), around) }),
     ...(folders === undefined ? {} : { folders }),
     close: () => channel.close(),
   };

@@ -34,6 +34,11 @@ export class StateFolder {
     return joinPath(this.root, "hyperv_images");
   }
 
+  /** What belongs to guests of Hyper-V's VMs, one folder for each VM. */
+  get hypervGuests(): string {
+    return joinPath(this.root, "hyperv_guests");
+  }
+
   /** Warm templates: `<image>/<fingerprint>/`, apart from the images, which may lie anywhere. */
   get templates(): string {
     return joinPath(this.root, "templates");

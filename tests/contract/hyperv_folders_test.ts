@@ -88,6 +88,23 @@ faultTest("an archive that leads out of its folder is not unpacked", async ({ la
   assert.equal((await run({ argv: ["ls", "-A", place] })).stdout, "");
 });
 
+faultTest("what a killed copy left is gone with the next call", async ({ lab, world }) => {
+  const { place } = await openFolderLab(lab);
+  const { id } = await lab.vm("vm_get", { vm: "web" });
+  const left = [`${place}/file.hvlab-0a1b2c3d`, `${place}/folder.hvlab-0a1b2c3d`];
+  await Deno.writeTextFile(left[0] ?? "", "half");
+  await Deno.mkdir(`${left[1]}/in`, { recursive: true });
+  await Deno.writeTextFile(`${place}/mine`, "stays");
+  const notes = `${world.folder}/state/hyperv_guests/${id}/passing`;
+  await Deno.mkdir(notes, { recursive: true });
+  const note = { guest: [...left, `${place}/mine`], host: [`${lab.root}/x.hvlab-0a1b2c3d`] };
+  await Deno.writeTextFile(note.host[0] ?? "", "half");
+  await Deno.writeTextFile(`${notes}/0a1b2c3d`, JSON.stringify(note));
+  assert.equal((await lab.exec("web", ["ls", "-A", place])).stdout, "mine\n");
+  await assert.rejects(Deno.stat(note.host[0] ?? ""), Deno.errors.NotFound);
+  assert.deepEqual([...Deno.readDirSync(notes)], []);
+});
+
 faultTest("a file keeps its time, and is told from a folder", async ({ lab }) => {
   const { place } = await openFolderLab(lab);
   await Deno.writeTextFile(`${lab.root}/in`, "text");

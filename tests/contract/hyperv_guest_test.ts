@@ -1,6 +1,10 @@
 /** PowerShell Direct into simulated guests: a real child PowerShell runs what is sent there. */
 
 import assert from "node:assert/strict";
+import type { JsonObject } from "../../src/base/json.ts";
+import { HyperV } from "../../src/drivers/hyperv/client.ts";
+import { openSecrets } from "../../src/drivers/hyperv/secrets.ts";
+import { failureOf } from "../support/failures.ts";
 import type { Lab } from "./lab.ts";
 import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";
 
@@ -150,6 +154,76 @@ faultTest("what PowerShell Direct cannot do is said", async ({ lab }) => {
   const other = await lab.failure("guest_exec", { vm: "web", argv: ["true"], channel: "ssh" });
   assert.deepEqual([other.code, other.context.found], ["hv.unsupported", ["psdirect"]]);
 });
+
+faultTest("stored logins are used, also to run as somebody else, and are written nowhere", async (scene) => {
+  const { lab, world } = scene;
+  const passwords = { HVLAB_TEST_FIRST: "lab", HVLAB_TEST_OTHER: `0ther "Pa55" é` };
+  for (const [name, value] of Object.entries(passwords)) Deno.env.set(name, value);
+  world.variables.delete("HVLAB_GUEST_USER");
+  try {
+    await running(lab);
+    const store = (user: string, variable: string): Promise<JsonObject> =>
+      lab.call("guest_credential", { vm: "web", user, password_from_env: variable });
+    const asOther = { vm: "web", argv: ["sh", "-c", "echo $USERNAME; exit 6"], run_as: "other" };
+    assert.equal((await lab.failure("guest_exec", { vm: "web", argv: ["true"] })).code, "hv.guest_auth");
+    await store("other", "HVLAB_TEST_FIRST");
+    assert.equal((await lab.failure("guest_exec", asOther)).code, "hv.guest_auth");
+    await store("other", "HVLAB_TEST_OTHER");
+    assert.equal((await store("lab", "HVLAB_TEST_FIRST")).stored_in, "file");
+    assert.equal((await lab.exec("web", ["sh", "-c", "echo $USERNAME"])).stdout, "lab\n");
+    const surroundings = { signal: AbortSignal.timeout(60_000), progress: () => {} };
+    const other = await lab.pipeline.call({ tool: "guest_exec", args: asOther }, surroundings);
+    assert.ok(other.kind === "done");
+    assert.deepEqual([other.result.exit_code, other.result.stdout], [6, "other\n"]);
+    assert.match(other.warnings.join(), /logged in as "other" with the stored password/);
+    const text = 'echo "$USERNAME $1"';
+    const script = { vm: "web", text, interpreter: "bash", arg: ["a b"], run_as: "other" };
+    assert.equal((await lab.call("guest_script", script)).stdout, "other a b\n");
+    assert.equal((await lab.exec("web", ["sh", "-c", "echo $USERNAME"])).stdout, "lab\n");
+    for (const folder of [lab.root, world.folder]) {
+      const found = await filesWith(folder, ["0ther", btoa("0ther")]);
+      assert.deepEqual(found.filter((path) => !path.endsWith("/credential.json")), []);
+    }
+    const { id } = await lab.vm("vm_get", { vm: "web" });
+    await lab.call("guest_credential", { vm: "web", user: "other", forget: true });
+    const forgotten = await lab.failure("guest_exec", asOther);
+    assert.deepEqual([forgotten.code, forgotten.context.user], ["hv.unsupported", "other"]);
+    const guest = `${lab.root}/state/hyperv_guests/${id}`;
+    assert.doesNotMatch(await Deno.readTextFile(`${guest}/credential.json`), /0ther/);
+    const { confirm } = await lab.plan("vm_delete", { vm: "web" });
+    await lab.call("vm_delete", { vm: "web" }, { confirm });
+    await assert.rejects(Deno.stat(guest), Deno.errors.NotFound);
+  } finally {
+    for (const name of Object.keys(passwords)) Deno.env.delete(name);
+  }
+}, { host: { GuestOthers: { other: `0ther "Pa55" é` } } });
+
+faultTest("where there is no Credential Manager, that is said without the secret", async ({ world }) => {
+  const hyperv = new HyperV(world.host);
+  try {
+    const writing = openSecrets(hyperv).write("vm-1", "lab", "0ther Pa55", AbortSignal.timeout(60_000));
+    const failure = await failureOf("hv.unavailable", () => writing);
+    assert.match(failure.message, /^Windows Credential Manager does not answer: /);
+    assert.equal(failure.context.windows_error, 0);
+    assert.doesNotMatch(JSON.stringify(failure.toEnvelope()), /0ther/);
+  } finally {
+    await hyperv.close();
+  }
+});
+
+/** The files below a folder that hold one of the texts. */
+async function filesWith(folder: string, texts: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory, isFile } of Deno.readDir(folder)) {
+    const path = `${folder}/${name}`;
+    if (isDirectory) found.push(...await filesWith(path, texts));
+    else if (isFile && path !== `${folder}/host.json`) {
+      const content = new TextDecoder("latin1").decode(await Deno.readFile(path));
+      if (texts.some((text) => content.includes(text))) found.push(path);
+    }
+  }
+  return found;
+}
 
 faultTest("a login is proved, and a refused one ends the wait", async ({ lab, world, another }) => {
   await running(lab);

@@ -12,6 +12,11 @@ export const NO_WINE: string | undefined = isFile(`${FOLDER}/inputs`) && isFile(
   ? undefined
   : "Wine and the Windows Deno are not set up; dist/setup.log says why";
 
+/** Why tests that run .NET under Wine are skipped; `undefined` where they run. */
+export const NO_WINE_DOTNET: string | undefined = isFile(`${FOLDER}/dotnet/inputs`)
+  ? undefined
+  : "the .NET program for Wine is not built; dist/setup.log says why";
+
 export interface WindowsOptions {
   /** Variables beside those that Wine and the runtime need. */
   env?: Record<string, string>;
@@ -44,6 +49,30 @@ export async function runWindowsHvlab(
     ["run", ...readPermissionFlags(), "--no-config", "--no-lock", program, ...args],
     options,
   );
+}
+
+/** Calls static methods of a .NET class, one after the other in one process: each a name and its texts. */
+export async function runWindowsDotnet(
+  assembly: string,
+  type: string,
+  calls: readonly string[][],
+): Promise<unknown[]> {
+  await using child = new Deno.Command(WINE, {
+    args: [`${FOLDER}/dotnet/call.exe`, assembly, type],
+    cwd: ROOT,
+    clearEnv: true,
+    env: wineEnvironment(),
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(calls.map((call) => `${JSON.stringify(call)}\n`).join("")));
+  await writer.close();
+  const { code, stdout, stderr } = await child.output();
+  const decoder = new TextDecoder();
+  if (code !== 0) throw new Error(`The .NET program ended with ${code}: ${decoder.decode(stderr)}`);
+  return decoder.decode(stdout).split(/\r?\n/).filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
 /** Ends what Wine keeps running for its programs. */

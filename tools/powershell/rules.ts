@@ -7,6 +7,7 @@ import type { Script } from "./scripts.ts";
 
 /** Cmdlets of 5.1 itself and of Windows' network modules, with the parameters that the scripts use. All take the common ones. */
 const CMDLETS: Readonly<Record<string, readonly string[]>> = {
+  "Add-Type": ["TypeDefinition"],
   "Add-NetNatStaticMapping": [
     ...["NatName", "Protocol", "ExternalIPAddress", "ExternalPort", "InternalIPAddress", "InternalPort"],
   ],
@@ -80,6 +81,7 @@ const STATICS: Readonly<Record<string, readonly string[]>> = {
   "Globalization.CultureInfo": ["CurrentUICulture", "InvariantCulture"],
   "Guid": ["NewGuid"],
   "hashtable": ["Synchronized"],
+  "HvlabCredentials": ["Delete", "Read", "Write"],
   "IO.Directory": [
     "CreateDirectory",
     "Delete",

@@ -199,7 +199,13 @@ export class HyperV {
   /** Runs one of the guest's functions and gives its answer, a text of JSON. */
   async askGuest(
     id: string,
-    { words, ...args }: { user: string; password_variable: string; call: string; words: readonly string[] },
+    { words, ...args }: {
+      user: string;
+      password_variable: string;
+      password: string | null;
+      call: string;
+      words: readonly string[];
+    },
     scope: SidecarScope,
   ): Promise<string> {
     const answer = z.object({ answer: z.string() });

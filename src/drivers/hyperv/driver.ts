@@ -1,8 +1,11 @@
 /** The Hyper-V driver: the machines of this Windows host, through PowerShell's own cmdlets. */
 
 import { HvError } from "../../base/errors.ts";
+import { joinPath } from "../../base/paths.ts";
+import { forgetCredential } from "../../guest/credentials.ts";
 import type { Host } from "../../host/host.ts";
 import type { StateFolder } from "../../state/layout.ts";
+import type { CallScope } from "../call_scope.ts";
 import type { Driver, Feature, VmAbilities } from "../driver.ts";
 import { openAdoption } from "./adoption.ts";
 import { openCheckpoints } from "./checkpoints.ts";
@@ -24,6 +27,7 @@ import { openImages } from "./images.ts";
 import { lossesOf, removeVm } from "./removal.ts";
 import { reportHost } from "./report.ts";
 import { Sandboxes } from "./sandboxes.ts";
+import { openSecrets } from "./secrets.ts";
 import { openSettings } from "./settings.ts";
 import { simulatedWorld } from "./simulation.ts";
 import { stopVm } from "./stopping.ts";
@@ -42,6 +46,13 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
   const hyperv = new HyperV(host);
   const sandboxes = new Sandboxes(hyperv, state);
   const simulated = simulatedWorld(host) !== undefined;
+  const secrets = host.os === "windows" ? openSecrets(hyperv) : undefined;
+  const guestFolder = (id: string): string => joinPath(state.hypervGuests, id);
+
+  const forgetGuest = async (id: string, { signal }: CallScope): Promise<void> => {
+    await forgetCredential({ host, folder: guestFolder(id), key: id, store: secrets }, undefined, signal);
+    await host.files.remove(guestFolder(id));
+  };
 
   const vms: VmAbilities = {
     async list(signal) {
@@ -60,6 +71,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       await releaseForwards(hyperv, state, id, scope);
       const removed = await removeVm(hyperv, state, id, options ?? {}, scope);
       await sandboxes.release(id);
+      await forgetGuest(id, scope);
       return removed;
     },
     orphans: (signal) => findOrphans(hyperv, sandboxes, signal),
@@ -132,7 +144,11 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
       },
     },
     copies: openCopies(hyperv, state),
-    channels: (vm, login) => [new PowerShellDirect(hyperv, vm.id, login)],
+    channels: ({ id: key }, login) => {
+      return [new PowerShellDirect(hyperv, { host, folder: guestFolder(key), key, store: secrets }, login)];
+    },
+    guestFolder,
+    ...(secrets === undefined ? {} : { secrets }),
     heartbeat: (id, signal) => awaitHeartbeat(hyperv, id, signal),
     hostFacts: async (signal) => ({ ...await hyperv.facts(signal), ...await hyperv.hostFacts(signal) }),
     ready: async (signal) => {

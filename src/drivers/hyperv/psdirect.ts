@@ -13,6 +13,7 @@ import type {
   GuestFiles,
   WriteOptions,
 } from "../../guest/channel.ts";
+import { type CredentialPlace, readSecret, readStoredLogin } from "../../guest/credentials.ts";
 import { type GuestLogin, readLogin } from "../../guest/login.ts";
 import { passingName } from "../../guest/passing.ts";
 import { windowsFiles } from "../../guest/windows/folders.ts";
@@ -62,10 +63,17 @@ export class PowerShellDirect implements GuestChannel {
   readonly #hyperv: HyperV;
   readonly #vm: string;
   readonly #login: GuestLogin | undefined;
+  readonly #place: CredentialPlace;
 
-  constructor(hyperv: HyperV, vm: string, login: GuestLogin | undefined = readLogin(hyperv.host)) {
+  /** `place` is where the guest's logins are stored. */
+  constructor(
+    hyperv: HyperV,
+    place: CredentialPlace,
+    login: GuestLogin | undefined = readLogin(hyperv.host),
+  ) {
     this.#hyperv = hyperv;
-    this.#vm = vm;
+    this.#place = place;
+    this.#vm = place.key;
     this.#login = login;
   }
 
@@ -83,12 +91,13 @@ export class PowerShellDirect implements GuestChannel {
   }
 
   async exec(
-    { argv, cwd, env = {}, run_as: user, stdin }: GuestCommand,
+    { run_as: user, ...command }: GuestCommand,
     sinks: { stdout: ByteSink; stderr: ByteSink },
     signal: AbortSignal,
   ): Promise<GuestExit> {
+    if (user !== undefined) return await (await this.as(user)).exec(command, sinks, signal);
+    const { argv, cwd, env = {}, stdin } = command;
     const [program = ""] = argv;
-    if (user !== undefined) throw cannotRunAs();
     if (program === "") throw new HvError("hv.not_found", 'There is no program ""', { context: { program } });
     const feeds = stdin === undefined ? "" : "feed";
     const words = [String(argv.length), ...argv, cwd ?? "", feeds, ...Object.entries(env).flat()];
@@ -175,6 +184,21 @@ export class PowerShellDirect implements GuestChannel {
     });
   }
 
+  /** Windows starts a program as somebody else only with that user's password, and then in a session of its own. */
+  async as(user: string): Promise<PowerShellDirect> {
+    const login = await readStoredLogin(this.#place, user);
+    if (login !== undefined) return new PowerShellDirect(this.#hyperv, this.#place, login);
+    throw new HvError(
+      "hv.unsupported",
+      `PowerShell Direct runs a program as "${user}" only with that user's password, and none is stored for this VM`,
+      {
+        hint:
+          "Store it with `hvlab guest credential`, or log in as that user with --user and --password-from-env",
+        context: { channel: "psdirect", field: "run_as", user },
+      },
+    );
+  }
+
   /** The session belongs to the sidecar and ends with it. */
   close(): void {}
 
@@ -205,18 +229,22 @@ export class PowerShellDirect implements GuestChannel {
         context: { vm: this.#vm },
       });
     }
-    const { user, password } = login;
-    const password_variable = password?.kind === "variable" ? password.name : USUAL_VARIABLE;
-    const request = { user, password_variable, call, words };
-    return Answer.parse(JSON.parse(await this.#hyperv.askGuest(this.#vm, request, { signal })));
+    const { user, password: place } = login;
+    const isStored = place?.kind === "stored";
+    const variable = place?.kind === "variable" ? place.name : USUAL_VARIABLE;
+    const request = { user, password_variable: isStored ? "" : variable, password: null, call, words };
+    const ask = async (password: string | null): Promise<Answer> =>
+      Answer.parse(
+        JSON.parse(await this.#hyperv.askGuest(this.#vm, { ...request, password }, { signal })),
+      );
+    try {
+      return await ask(null);
+    } catch (error) {
+      const isWanted = isStored && error instanceof HvError && error.context.wanted === "password";
+      if (!isWanted) throw error;
+      return await ask(await readSecret(this.#place, login) ?? null);
+    }
   }
-}
-
-function cannotRunAs(): HvError {
-  return new HvError("hv.unsupported", "PowerShell Direct runs programs as who logs in, and as nobody else", {
-    hint: "Log in as that user with --user and --password-from-env",
-    context: { channel: "psdirect", field: "run_as" },
-  });
 }
 
 function keyOf(answer: Answer, action: string, context: Record<string, string>): string {

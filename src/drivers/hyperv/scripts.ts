@@ -4,6 +4,7 @@ import bootstrap from "./ps/bootstrap.ps1" with { type: "text" };
 import checkpoints from "./ps/checkpoints.ps1" with { type: "text" };
 import consoleOperations from "./ps/console.ps1" with { type: "text" };
 import copies from "./ps/copies.ps1" with { type: "text" };
+import credentials from "./ps/credentials.ps1" with { type: "text" };
 import creation from "./ps/creation.ps1" with { type: "text" };
 import devices from "./ps/devices.ps1" with { type: "text" };
 import disks from "./ps/disks.ps1" with { type: "text" };
@@ -44,6 +45,7 @@ export const LIBRARY = [
   consoleOperations,
   host,
   report,
+  credentials,
   guest,
 ]
   .join("\n");

@@ -44,7 +44,7 @@ export class SshWays {
       folder: joinPath(folder, "ssh"),
       alias: uuidOf(vm.id),
       login,
-      password: () => readSecret(host, folder, login),
+      password: () => readSecret({ host, folder, key: vm.id }, login),
       ...(sponsor === undefined ? {} : { sponsor }),
     });
     this.#open.set(key, channel);

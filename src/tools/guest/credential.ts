@@ -35,8 +35,9 @@ export default defineTool({
         context: { driver: driver.name },
       });
     }
+    const place = { host, folder, key: vm.id, store: driver.secrets };
     if (forget) {
-      return { vm: vm.id, stored: false, forgotten: await forgetCredential(host, folder, vm.id, signal) };
+      return { vm: vm.id, stored: false, forgotten: await forgetCredential(place, user, signal) };
     }
     if (user === undefined || variable === undefined) {
       throw new HvError("hv.usage", "An account and the variable with its password are wanted", {
@@ -50,7 +51,7 @@ export default defineTool({
         context: { variable },
       });
     }
-    const stored_in = await storeCredential(host, folder, vm.id, { user, password }, signal);
+    const stored_in = await storeCredential(place, { user, password }, signal);
     return { vm: vm.id, stored: true, user, stored_in };
   },
 });

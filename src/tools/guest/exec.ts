@@ -7,6 +7,7 @@ import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { attachToGuest } from "../../flows/attach_to_guest.ts";
 import { openInput } from "../../flows/guest_input.ts";
+import { wayOfUser } from "../../flows/run_as.ts";
 import { runInGuest } from "../../flows/run_in_guest.ts";
 import { useGuest } from "../../flows/use_guest.ts";
 import { LINE_SHELLS, lineCommand, type LineShell } from "../../guest/shells.ts";
@@ -74,23 +75,17 @@ export default defineTool({
       argv,
       env: readEnvironment(env),
       ...(cwd === undefined ? {} : { cwd }),
-      ...(run_as === undefined ? {} : { run_as }),
     };
     if (tty) {
       return await attachToGuest(context, access, command);
     }
     using input = stdin === undefined ? undefined : await openInput(host, stdin, door === "cli");
     const whole = context.sinks === undefined ? { host, folder: state.results } : undefined;
-    return await useGuest(
-      context,
-      access,
-      (channel) =>
-        runInGuest(channel, { ...command, ...(input === undefined ? {} : { stdin: input.feed }) }, {
-          ...context,
-          whole,
-          clock: host.clock,
-        }),
-    );
+    const fed = { ...command, ...(input === undefined ? {} : { stdin: input.feed }) };
+    return await useGuest(context, access, async (given) => {
+      const { channel, ...as } = await wayOfUser(given, run_as, context.warn);
+      return await runInGuest(channel, { ...fed, ...as }, { ...context, whole, clock: host.clock });
+    });
   },
 });
 

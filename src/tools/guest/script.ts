@@ -6,6 +6,7 @@ import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_a
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { openInput } from "../../flows/guest_input.ts";
+import { wayOfUser } from "../../flows/run_as.ts";
 import { runScriptInGuest } from "../../flows/run_script.ts";
 import { useGuest } from "../../flows/use_guest.ts";
 import { INTERPRETERS } from "../../guest/shells.ts";
@@ -64,17 +65,19 @@ export default defineTool({
     const bytes = await readScript(host, script, text);
     using input = stdin === undefined ? undefined : await openInput(host, stdin, door === "cli");
     const whole = context.sinks === undefined ? { host, folder: state.results } : undefined;
-    return await useGuest(context, access, (channel) =>
-      runScriptInGuest(channel, {
+    return await useGuest(context, access, async (given) => {
+      const { channel, ...as } = await wayOfUser(given, run_as, context.warn);
+      return await runScriptInGuest(channel, {
         bytes,
         path: script,
         interpreter,
         args: arg,
         env: readEnvironment(env),
         ...(cwd === undefined ? {} : { cwd }),
-        ...(run_as === undefined ? {} : { run_as }),
+        ...as,
         ...(input === undefined ? {} : { stdin: input.feed }),
-      }, { ...context, whole, clock: host.clock }));
+      }, { ...context, whole, clock: host.clock });
+    });
   },
 });
 

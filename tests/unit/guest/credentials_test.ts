@@ -4,6 +4,7 @@ import {
   readSecret,
   readStoredLogin,
   SECRET_TOOL,
+  type SecretStore,
   storeCredential,
 } from "../../../src/guest/credentials.ts";
 import { failureOf } from "../../support/failures.ts";
@@ -16,17 +17,17 @@ Deno.test("without a desktop's store a password lies in a file of this user alon
   await using host = await ScriptedHost.open();
   const folder = `${host.root}/guest`;
   assert.equal(
-    await storeCredential(host, folder, "vm-1", { user: "root", password: PASSWORD }, signal),
+    await storeCredential({ host, folder, key: "vm-1" }, { user: "root", password: PASSWORD }, signal),
     "file",
   );
   const { mode } = await Deno.stat(`${folder}/credential.json`);
   assert.equal((mode ?? 0) & 0o777, 0o600);
-  const login = await readStoredLogin(host, folder, "vm-1");
+  const login = await readStoredLogin({ host, folder, key: "vm-1" });
   assert.deepEqual(login, { user: "root", password: { kind: "stored", key: "vm-1" } });
-  assert.equal(await readSecret(host, folder, login ?? { user: "" }), PASSWORD);
-  assert.equal(await forgetCredential(host, folder, "vm-1", signal), true);
-  assert.equal(await forgetCredential(host, folder, "vm-1", signal), false);
-  assert.equal(await readStoredLogin(host, folder, "vm-1"), undefined);
+  assert.equal(await readSecret({ host, folder, key: "vm-1" }, login ?? { user: "" }), PASSWORD);
+  assert.equal(await forgetCredential({ host, folder, key: "vm-1" }, undefined, signal), true);
+  assert.equal(await forgetCredential({ host, folder, key: "vm-1" }, undefined, signal), false);
+  assert.equal(await readStoredLogin({ host, folder, key: "vm-1" }), undefined);
 });
 
 Deno.test("the desktop's store gets the password on its input, never as an argument", async () => {
@@ -37,13 +38,13 @@ Deno.test("the desktop's store gets the password on its input, never as an argum
   host.processes.expect(SECRET_TOOL, ["store", "--label=hvlab guest vm-1", ...words]);
   host.processes.expect(SECRET_TOOL, ["lookup", ...words], { stdout: PASSWORD });
   assert.equal(
-    await storeCredential(host, folder, "vm-1", { user: "root", password: PASSWORD }, signal),
+    await storeCredential({ host, folder, key: "vm-1" }, { user: "root", password: PASSWORD }, signal),
     "libsecret",
   );
   assert.doesNotMatch(await Deno.readTextFile(`${folder}/credential.json`), /s3cr/);
   host.processes.expect(SECRET_TOOL, ["lookup", ...words], { stdout: PASSWORD });
   const login = { user: "root", password: { kind: "stored", key: "vm-1" } } as const;
-  assert.equal(await readSecret(host, folder, login), PASSWORD);
+  assert.equal(await readSecret({ host, folder, key: "vm-1" }, login), PASSWORD);
 });
 
 Deno.test("a store that is locked leaves the file", async () => {
@@ -51,9 +52,7 @@ Deno.test("a store that is locked leaves the file", async () => {
   host.processes.places.set(SECRET_TOOL, "/usr/bin/secret-tool");
   host.processes.expect(SECRET_TOOL, /^store/, { code: 1, stderr: "Cannot autolaunch D-Bus" });
   const stored = await storeCredential(
-    host,
-    `${host.root}/g`,
-    "vm-1",
+    { host, folder: `${host.root}/g`, key: "vm-1" },
     { user: "a", password: PASSWORD },
     signal,
   );
@@ -63,6 +62,37 @@ Deno.test("a store that is locked leaves the file", async () => {
 Deno.test("a damaged file is said without its content", async () => {
   await using host = await ScriptedHost.open();
   await Deno.writeTextFile(`${host.root}/credential.json`, `{"user": 1, "password": "hunter2"`);
-  const failure = await failureOf("hv.io", () => readStoredLogin(host, host.root, "vm-1"));
+  const failure = await failureOf("hv.io", () => readStoredLogin({ host, folder: host.root, key: "vm-1" }));
   assert.doesNotMatch(JSON.stringify(failure.toEnvelope()), /hunter2/);
+});
+
+Deno.test("each user has a login, the last one is the usual, and a driver's store goes before the file", async () => {
+  await using host = await ScriptedHost.open();
+  const kept = new Map<string, string>();
+  const store: SecretStore = {
+    name: "credential_manager",
+    write: (key, user, secret) => Promise.resolve(void kept.set(`${key} ${user}`, secret)),
+    read: (key, user) => Promise.resolve(kept.get(`${key} ${user}`)),
+    remove: (key, user) => Promise.resolve(void kept.delete(`${key} ${user}`)),
+  };
+  const plain = { host, folder: `${host.root}/guest`, key: "vm-1" };
+  const place = { ...plain, store };
+  assert.equal(await storeCredential(plain, { user: "first", password: "1" }, signal), "file");
+  assert.equal(
+    await storeCredential(place, { user: "second", password: PASSWORD }, signal),
+    "credential_manager",
+  );
+  assert.deepEqual([...kept], [["vm-1 second", PASSWORD]]);
+  assert.doesNotMatch(await Deno.readTextFile(`${plain.folder}/credential.json`), /s3cr/);
+  const second = await readStoredLogin(place);
+  assert.equal(second?.user, "second");
+  assert.equal(await readSecret(place, second ?? { user: "" }), PASSWORD);
+  assert.equal(await readSecret(place, await readStoredLogin(place, "first") ?? { user: "" }), "1");
+  assert.equal(await readStoredLogin(place, "third"), undefined);
+  kept.clear();
+  await failureOf("hv.guest_auth", () => readSecret(place, second ?? { user: "" }));
+  assert.equal(await forgetCredential(place, "second", signal), true);
+  assert.equal((await readStoredLogin(place))?.user, "first");
+  assert.equal(await forgetCredential(place, undefined, signal), true);
+  await assert.rejects(Deno.stat(`${plain.folder}/credential.json`), Deno.errors.NotFound);
 });

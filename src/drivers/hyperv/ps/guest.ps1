@@ -1,4 +1,4 @@
-# PowerShell Direct: one session for each VM, opened when first used and kept. Only the functions of guest_end.ps1 run in guests.
+# PowerShell Direct: one session for each VM and user, opened when first used and kept. Only the functions of guest_end.ps1 run in guests.
 
 $script:GuestFunctions = @{
     start_program = 'Start-HvlabProgram'
@@ -33,10 +33,9 @@ function Use-GuestTurn([string] $vm, [scriptblock] $work) {
     finally { [Threading.Monitor]::Exit($turns[$vm]) }
 }
 
-# The password stands in a variable of our environment; it is never an argument.
-function Get-GuestCredential([string] $user, [string] $password_variable) {
+function Get-GuestCredential([string] $user, [string] $password) {
     $secret = New-Object Security.SecureString
-    foreach ($letter in [string] [Environment]::GetEnvironmentVariable($password_variable)) { foreach ($one in $letter.ToCharArray()) { $secret.AppendChar($one) } }
+    foreach ($one in $password.ToCharArray()) { $secret.AppendChar($one) }
     New-Object Management.Automation.PSCredential $user, $secret
 }
 
@@ -49,19 +48,23 @@ function Stop-GuestFailure($record, [string] $vm) {
     Stop-Operation 'hv.guest_not_ready' 'The guest does not answer PowerShell Direct yet' 'Wait for the guest to boot; PowerShell Direct needs Windows 10 or Server 2016 and later in it' @{ vm = "vm-$vm"; provider_id = $id }
 }
 
-function Open-GuestSession([string] $vm, [string] $user, [string] $password_variable) {
+# The password stands in a variable of our environment, or came with the request, which asks again with it when a session has to be
+# opened.
+function Open-GuestSession([string] $vm, [string] $user, [string] $password_variable, [string] $password) {
     $sessions = $global:HvlabShared.Sessions
-    $known = $sessions[$vm]
-    if ($known -and $known.User -eq $user -and [string] $known.Session.State -eq 'Opened') { return $known.Session }
-    $sessions.Remove($vm)
-    if (-not [Environment]::GetEnvironmentVariable($password_variable)) {
+    $known = $sessions["$vm $user"]
+    if ($known -and [string] $known.State -eq 'Opened') { return $known }
+    $sessions.Remove("$vm $user")
+    if ($password_variable) { $password = [Environment]::GetEnvironmentVariable($password_variable) }
+    elseif (-not $password) { Stop-Operation 'hv.guest_auth' 'The session wants a password' 'Report this' @{ vm = "vm-$vm"; wanted = 'password' } }
+    if (-not $password) {
         Stop-Operation 'hv.guest_auth' "There is no password for the guest in `"$password_variable`"" 'Set HVLAB_GUEST_USER and HVLAB_GUEST_PASSWORD' @{ vm = "vm-$vm" }
     }
     $server = Get-Server
     # The inner Get-VM of New-PSSession wants the server's name as well where Get-VM does.
     if ($server.Count) { $global:PSDefaultParameterValues = @{ 'Get-VM:ComputerName' = $server.ComputerName } }
     $session = $null
-    try { $session = New-PSSession -VMId ([Guid] $vm) -Credential (Get-GuestCredential $user $password_variable) -ErrorAction Stop }
+    try { $session = New-PSSession -VMId ([Guid] $vm) -Credential (Get-GuestCredential $user $password) -ErrorAction Stop }
     catch { Stop-GuestFailure $_ $vm }
     # Nothing runs in a guest before it has shown that it is the one that is meant.
     $nonce = [Guid]::NewGuid().ToString()
@@ -75,16 +78,16 @@ function Open-GuestSession([string] $vm, [string] $user, [string] $password_vari
         Remove-PSSession -Session $session
         Stop-Operation 'hv.guest_identity' 'Another machine answered' 'Look at the VM with `hvlab vm get`' @{ vm = "vm-$vm"; found = [string] $identity.id }
     }
-    $sessions[$vm] = @{ Session = $session; User = $user }
+    $sessions["$vm $user"] = $session
     $session
 }
 
 # Runs one of the guest's functions and gives its answer, a text of JSON.
-function Invoke-Guest([string] $vm, [string] $user, [string] $password_variable, [string] $call, [string[]] $words) {
+function Invoke-Guest([string] $vm, [string] $user, [string] $password_variable, [string] $password, [string] $call, [string[]] $words) {
     $function = $script:GuestFunctions[$call]
     if (-not $function) { Stop-Operation 'hv.internal' "There is no guest function `"$call`"" 'Report this' @{} }
     Use-GuestTurn $vm {
-        $session = Open-GuestSession $vm $user $password_variable
+        $session = Open-GuestSession $vm $user $password_variable $password
         $arguments = @($function, ($call -eq 'start_program'), $words)
         try {
             $answer = Invoke-Command -Session $session -ArgumentList $arguments -ErrorAction Stop -ScriptBlock {
@@ -94,7 +97,7 @@ function Invoke-Guest([string] $vm, [string] $user, [string] $password_variable,
             @{ answer = [string] $answer }
         }
         catch {
-            $global:HvlabShared.Sessions.Remove($vm)
+            $global:HvlabShared.Sessions.Remove("$vm $user")
             Stop-Operation 'hv.outcome_unknown' 'The session with the guest broke' 'Look at the guest before doing anything again' @{ vm = "vm-$vm"; reason = ([string] $_.Exception.Message).Split("`n")[0] }
         }
     }

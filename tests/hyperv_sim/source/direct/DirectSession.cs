@@ -75,7 +75,9 @@ namespace HvlabSimulation
             string user = Convert.ToString(Machine.Guest(machine, "User") ?? "lab");
             string password = Convert.ToString(Machine.Guest(machine, "Password") ?? "lab");
             string given = network.UserName.TrimStart('.', '\\');
-            if (!string.Equals(given, user, StringComparison.OrdinalIgnoreCase) || network.Password != password)
+            Node others = Machine.Guest(machine, "Others") as Node;
+            bool isOther = others != null && others.Has(given) && network.Password == others.Text(given);
+            if (!isOther && (!string.Equals(given, user, StringComparison.OrdinalIgnoreCase) || network.Password != password))
             {
                 Fail(cmdlet, new PSDirectException("The credential is invalid."), failedId);
                 return null;

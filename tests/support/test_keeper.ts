@@ -17,7 +17,10 @@ export interface Keeper extends AsyncDisposable {
 }
 
 /** Starts one; `keeperHost` is the host that it sees. */
-export async function startKeeper({ host, state }: QemuLab, keeperHost: Host = host): Promise<Keeper> {
+export async function startKeeper(
+  { host, state }: Pick<QemuLab, "host" | "state">,
+  keeperHost: Host = host,
+): Promise<Keeper> {
   await wantKeeper(host, state);
   const ending = new AbortController();
   const ended = runKeeper({ host: keeperHost, state, config: DEFAULT_CONFIG, signal: ending.signal });
@@ -33,13 +36,20 @@ export async function startKeeper({ host, state }: QemuLab, keeperHost: Host = h
 }
 
 /** The history of a VM. */
-export async function eventsOf({ host, state }: QemuLab, id: string): Promise<VmEvent[]> {
+export async function eventsOf(
+  { host, state }: Pick<QemuLab, "host" | "state">,
+  id: string,
+): Promise<VmEvent[]> {
   using store = await openStoreReadOnly(host, state);
   return await store?.events.list({ vm: id, after: 0, limit: 100 }) ?? [];
 }
 
 /** Waits until a VM has as many events and answers them in words. */
-export async function lived(lab: QemuLab, id: string, count: number): Promise<string[]> {
+export async function lived(
+  lab: Pick<QemuLab, "host" | "state" | "scope">,
+  id: string,
+  count: number,
+): Promise<string[]> {
   for (;;) {
     lab.scope.signal.throwIfAborted();
     const events = await eventsOf(lab, id);

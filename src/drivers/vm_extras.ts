@@ -58,7 +58,7 @@ export interface CopyAbilities {
   look(folder: string, signal: AbortSignal): Promise<ExportFacts>;
   /**
    * Makes a VM of an exported folder, which stays as it is. Answers its id. Throws `hv.bad_image` when a file is
-   * not what the folder's record says, or leads to other files.
+   * not what the folder's record says, or leads to other files; `hv.conflict` when it does not fit this host.
    */
   import(folder: string, name: string | undefined, scope: CallScope): Promise<string>;
 }

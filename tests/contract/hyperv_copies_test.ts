@@ -5,8 +5,9 @@ import * as z from "zod/mini";
 import { folderOf } from "../../src/base/paths.ts";
 import type { Lab } from "../contract/lab.ts";
 import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";
-import { runShell } from "../support/hyperv_world.ts";
+import { type HyperVWorld, runShell } from "../support/hyperv_world.ts";
 
+const MIB = 1024 * 1024;
 const SMALL = { disk_size_mb: 64, memory_mb: 64 };
 
 faultTest("a clone has what its original has, and disks of its own", async ({ lab }) => {
@@ -83,6 +84,7 @@ faultTest("a folder that was changed makes no VM", async ({ lab }) => {
     assert.equal(await refused(), "damaged_record");
   }
   await Deno.remove(`${folder}/vm.json`);
+  await Deno.mkdir(`${folder}/vm.json`);
   assert.equal(await refused(), "no_record");
   assert.deepEqual(await lab.names(), ["web"]);
   assert.deepEqual((await lab.call("vm_orphans")).orphans, []);
@@ -101,6 +103,89 @@ faultTest("an import whose switch is missing says so and leaves nothing", async 
   assert.deepEqual([failure.code, failure.context.left_over], ["hv.conflict", []]);
   assert.match(failure.hint ?? "", /switch/);
   assert.deepEqual(await lab.names(), ["web"]);
+});
+
+faultTest("a folder that Hyper-V itself exported comes in as a copy", async ({ lab, world }) => {
+  const folder = await exportForeign(world, lab);
+  const elsewhere = `${lab.root}/it's moved`;
+  await Deno.rename(folder, elsewhere);
+  const files = await filesIn(elsewhere);
+  const back = await lab.vm("vm_import", { folder: elsewhere });
+  assert.deepEqual([back.name, back.memory_mb, back.cpus, back.state, back.managed], [
+    "foreign one",
+    256,
+    2,
+    "off",
+    true,
+  ]);
+  assert.deepEqual([back.settings?.notes ?? "", await lab.checkpoints(back.id)], ["", []]);
+  assert.deepEqual(await filesIn(elsewhere), files);
+  const taken = await lab.failure("vm_import", { folder: elsewhere });
+  assert.deepEqual([taken.code, taken.context.vm], ["hv.conflict", back.id]);
+  const second = await lab.vm("vm_import", { folder: `${elsewhere}/foreign one`, name: "second" });
+  assert.notEqual(second.id, back.id);
+  await Deno.remove(elsewhere, { recursive: true });
+  for (const vm of ["foreign one", "second"]) {
+    assert.equal((await lab.vm("vm_start", { vm, until: "heartbeat" })).state, "running");
+    await lab.call("vm_delete", { vm }, { confirm: vm });
+  }
+  assert.deepEqual([await plannedMachines(world), (await lab.call("vm_orphans")).orphans], [[], []]);
+});
+
+faultTest("a foreign export that does not fit is refused with what is missing", async ({ lab, world }) => {
+  await runShell(world, "New-VMSwitch lab -SwitchType Internal > $null");
+  const folder = await exportForeign(world, lab, "-SwitchName lab");
+  await runShell(world, "Remove-VMSwitch lab -Force");
+  const [disk = ""] = (await filesIn(folder)).filter((path) => path.endsWith(".vhdx"));
+  await Deno.rename(disk, `${lab.root}/away.vhdx`);
+  const unfit = await lab.failure("vm_import", { folder });
+  assert.deepEqual([unfit.code, unfit.context.left_over], ["hv.conflict", []]);
+  const reasons = z.array(z.object({ id: z.int(), message: z.string() })).parse(
+    unfit.context.incompatibilities,
+  );
+  assert.deepEqual(reasons.map(({ id }) => id), [33012, 0]);
+  assert.match(reasons[0]?.message ?? "", /switch/);
+  assert.match(unfit.message, /does not take the VM in: .*switch/);
+  assert.deepEqual([await lab.names(), await plannedMachines(world)], [[], []]);
+
+  await Deno.mkdir(`${lab.root}/empty`);
+  for (const other of [`${lab.root}/empty`, `${lab.root}/none`, `${lab.root}/away.vhdx`]) {
+    const none = await lab.failure("vm_import", { folder: other });
+    assert.deepEqual([none.code, none.context.reason], ["hv.bad_image", "configuration"], other);
+  }
+});
+
+faultTest("a foreign export leads to no disk of this host", async ({ lab, world }) => {
+  const folder = await exportForeign(world, lab);
+  const secret = `${lab.root}/secret.vhdx`;
+  await lab.call("disk_create", { path: secret, size_bytes: 64 * MIB });
+  const files = await filesIn(folder);
+  const [configuration = ""] = files.filter((path) => path.endsWith(".vmcx"));
+  const text = await Deno.readTextFile(configuration);
+  const refused = async (changed: string): Promise<unknown[]> => {
+    await Deno.writeTextFile(configuration, changed);
+    const { code, context } = await lab.failure("vm_import", { folder });
+    return [code, context.reason];
+  };
+  const foreign = ["hv.bad_image", "foreign_disk"];
+  const disks = files.filter((path) => path.endsWith("vhdx"));
+  // The machine's own disk, and the checkpoint's below it.
+  assert.equal(disks.length, 2);
+  for (const disk of disks) {
+    const path = JSON.stringify(disk);
+    assert.ok(text.includes(path), disk);
+    assert.deepEqual(await refused(text.replaceAll(path, JSON.stringify(secret))), foreign, disk);
+  }
+  const [below = ""] = disks.filter((path) => path.endsWith(".vhdx"));
+  const held = await Deno.readFile(below);
+  await Deno.remove(below);
+  await lab.call("disk_create", { path: below, parent: secret });
+  assert.deepEqual(await refused(text), foreign);
+  await Deno.writeFile(below, held);
+  const named = text.replace('"Name":"foreign one"', '"Name":" foreign"');
+  assert.deepEqual(await refused(named), ["hv.usage", undefined]);
+  assert.equal((await lab.vm("vm_import", { folder, name: "fit" })).name, "fit");
+  assert.deepEqual([await lab.names(), await plannedMachines(world)], [["fit"], []]);
 });
 
 faultTest("a copy that fails at any step leaves nothing", async ({ lab, world }) => {
@@ -125,6 +210,32 @@ faultTest("a copy that fails at any step leaves nothing", async ({ lab, world })
 });
 
 endSharedHost();
+
+/** A VM with a checkpoint that somebody else made, exported and removed. */
+async function exportForeign(world: HyperVWorld, lab: Lab, more = ""): Promise<string> {
+  const folder = `${lab.root}/exported`;
+  const disk = `${lab.root}/foreign.vhdx`;
+  await runShell(
+    world,
+    `New-VM 'foreign one' -Generation 2 -MemoryStartupBytes 256MB -NewVHDPath '${disk}' -NewVHDSizeBytes 64MB ${more} > $null;
+    Set-VMProcessor 'foreign one' -Count 2; Checkpoint-VM 'foreign one' -SnapshotName before;
+    Export-VM 'foreign one' -Path '${folder}'; Remove-VM 'foreign one' -Force`,
+  );
+  return folder;
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    found.push(...isDirectory ? await filesIn(`${folder}/${name}`) : [`${folder}/${name}`]);
+  }
+  return found.sort();
+}
+
+/** What the host has compared and keeps, unseen. */
+async function plannedMachines(world: HyperVWorld): Promise<unknown> {
+  return JSON.parse(await Deno.readTextFile(`${world.folder}/planned.json`)).Machines;
+}
 
 async function diskFolders(lab: Lab, vm: string): Promise<string[]> {
   const { losses } = (await lab.plan("vm_delete", { vm })).preview;

@@ -73,6 +73,9 @@ export const Settings = z.object({ settings: SettingsFacts, machine: MachineAnsw
 /** The files of an export, and the VM as it was exported. */
 export const Export = z.object({ files: z.array(z.string()), machine: MachineAnswer.shape.machine });
 
+/** What Hyper-V says of an exported VM. */
+export const ExportedMachine = z.object({ name: z.string(), memory_startup: z.string(), cpus: z.int() });
+
 /** The files of an exported checkpoint; the size is the checkpoint's own. */
 export const CheckpointExport = z.object({
   files: z.array(z.string()),

@@ -102,7 +102,7 @@ export class HyperV {
   }
 
   importMachine(
-    args: Birth & { name: string; folder: string; keep_memory: boolean },
+    args: Birth & { name: string; folder: string; keep_memory: boolean; compare: boolean },
     scope: SidecarScope,
   ): Promise<MachineFacts> {
     return this.#machine("import_machine", { ...args }, scope);

@@ -1,13 +1,16 @@
 /** VMs made of VMs: clones, exports and imports. */
 
+import * as z from "zod/mini";
 import { startDeadline } from "../../base/deadline.ts";
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
+import { VmName } from "../../contract/names.ts";
 import type { DiskMoment } from "../../contract/vm.ts";
 import type { Host } from "../../host/host.ts";
 import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
-import type { CopyAbilities } from "../vm_extras.ts";
+import type { CopyAbilities, ExportFacts } from "../vm_extras.ts";
+import { ExportedMachine } from "./answers.ts";
 import type { HyperV } from "./client.ts";
 import { applyWaiting } from "./configure.ts";
 import { checkExport, readExportRecord, writeExportRecord } from "./export_record.ts";
@@ -17,6 +20,7 @@ import { refuseTakenName, takeNames } from "./names.ts";
 /** Removing what a failed export has written has a budget of its own. */
 const TIDY_LIMIT_MS = 30_000;
 const TIDY_AGAIN_MS = 200;
+const BYTES_PER_MIB = 1024 * 1024;
 /** Signs that no folder's name may hold on Windows; Hyper-V names an export's folder after the VM. */
 const NO_FOLDER_NAME = /[\\/:*?"<>|]|[. ]$/;
 
@@ -44,25 +48,53 @@ export function openCopies(hyperv: HyperV, state: StateFolder): CopyAbilities {
       return { files, disks };
     },
 
-    async look(folder) {
-      const { name, memory_mb, cpus } = await readExportRecord(hyperv.host, folder);
-      return { name, memory_mb, cpus };
-    },
-
-    async import(folder, name, scope) {
-      const record = await readExportRecord(hyperv.host, folder);
-      await checkExport(hyperv.host, folder, record, scope);
-      const wanted = name ?? record.name;
-      using _names = await takeNames(hyperv, state, scope.signal);
-      await refuseTakenName(hyperv, wanted, scope.signal);
-      const { keeps_memory: keep_memory } = record;
-      return await bringIntoBeing(
-        hyperv,
-        {},
-        (birth) => hyperv.importMachine({ ...birth, name: wanted, folder, keep_memory }, scope),
-      );
-    },
+    look: (folder, signal) => lookAtExport(hyperv, folder, signal),
+    import: (folder, name, scope) => importVm(hyperv, state, folder, name, scope),
   };
+}
+
+/** Of a folder that hvlab did not write itself Hyper-V says what it holds. */
+async function lookAtExport(hyperv: HyperV, folder: string, signal: AbortSignal): Promise<ExportFacts> {
+  const record = await readExportRecord(hyperv.host, folder);
+  if (record !== undefined) return { name: record.name, memory_mb: record.memory_mb, cpus: record.cpus };
+  const { name, memory_startup, cpus } = await hyperv.ask(
+    ExportedMachine,
+    "export_facts",
+    { folder },
+    { signal },
+  );
+  return { name, memory_mb: Math.round(Number(memory_startup) / BYTES_PER_MIB), cpus };
+}
+
+async function importVm(
+  hyperv: HyperV,
+  state: StateFolder,
+  folder: string,
+  name: string | undefined,
+  scope: CallScope,
+): Promise<string> {
+  const record = await readExportRecord(hyperv.host, folder);
+  if (record !== undefined) await checkExport(hyperv.host, folder, record, scope);
+  const wanted = name ?? (await lookAtExport(hyperv, folder, scope.signal)).name;
+  if (!z.safeParse(VmName, wanted).success) {
+    throw new HvError(
+      "hv.usage",
+      `The exported VM has a name that hvlab gives to none: ${JSON.stringify(wanted)}`,
+      {
+        hint: "Give another one with --name",
+        context: { path: folder, name: wanted },
+      },
+    );
+  }
+  using _names = await takeNames(hyperv, state, scope.signal);
+  await refuseTakenName(hyperv, wanted, scope.signal);
+  const args = {
+    name: wanted,
+    folder,
+    keep_memory: record?.keeps_memory ?? false,
+    compare: record === undefined,
+  };
+  return await bringIntoBeing(hyperv, {}, (birth) => hyperv.importMachine({ ...birth, ...args }, scope));
 }
 
 /** Gives a VM that is off what waits for its start, and says which moment a copy of its disks shows. */

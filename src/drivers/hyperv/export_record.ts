@@ -70,11 +70,12 @@ export async function writeExportRecord(
   return [...files, path];
 }
 
-/** Reads a folder's record. Throws `hv.bad_image` when it is none. */
-export async function readExportRecord({ files }: Host, folder: string): Promise<ExportRecord> {
+/** Reads a folder's record; `undefined` when hvlab did not write the folder. Throws `hv.bad_image` for a damaged one. */
+export async function readExportRecord({ files }: Host, folder: string): Promise<ExportRecord | undefined> {
   const path = joinPath(folder, RECORD);
   const facts = await files.stat(path);
-  if (facts?.kind !== "file") throw badExport(folder, "no_record", `it holds no ${RECORD}`);
+  if (facts === undefined) return undefined;
+  if (facts.kind !== "file") throw badExport(folder, "no_record", `its ${RECORD} is a ${facts.kind}`);
   if (facts.size_bytes > RECORD_LIMIT_BYTES) {
     throw badExport(folder, "too_large", `its ${RECORD} has ${facts.size_bytes} bytes`);
   }
@@ -119,8 +120,7 @@ export async function checkExport(
 
 function badExport(folder: string, reason: string, found: string): HvError {
   return new HvError("hv.bad_image", `Cannot import "${folder}": ${found}`, {
-    hint:
-      "Name a folder that `hvlab vm export` wrote, unchanged since; others take Import-VM and `hvlab vm adopt`",
+    hint: "Name a folder that `hvlab vm export` wrote, unchanged since",
     context: { path: folder, reason },
   });
 }

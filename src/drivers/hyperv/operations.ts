@@ -55,6 +55,7 @@ export const OPERATIONS = {
   image_disk: { function: "Get-ImageDisk", kind: "read", limit_s: READ_LIMIT_S },
   tie_machine: { function: "Register-TiedMachine", kind: "change", limit_s: READ_LIMIT_S },
   export_machine: { function: "Export-Machine", kind: "change" },
+  export_facts: { function: "Get-ExportFacts", kind: "read", limit_s: READ_LIMIT_S },
   import_machine: { function: "Import-Machine", kind: "change" },
   copy_machine: { function: "Copy-Machine", kind: "change" },
   remove_machine: { function: "Remove-Machine", kind: "change" },

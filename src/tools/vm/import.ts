@@ -7,7 +7,7 @@ import { checkMachineLimits } from "../../flows/machine_limits.ts";
 import { checkGivenName } from "../policy.ts";
 import { defineTool } from "../define_tool.ts";
 
-/** Makes a VM of a folder that `vm_export` or `checkpoint_export` wrote. Every file is held against its digest. */
+/** Makes a VM of a folder that `vm_export` or `checkpoint_export` wrote, or the provider's own export. */
 export default defineTool({
   name: "vm_import",
   family: "vm",

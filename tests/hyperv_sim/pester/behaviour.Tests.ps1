@@ -193,6 +193,30 @@ Describe 'Checkpoints' {
         "$lines" | Should -Match 'NonInteractive'
     }
 
+    It 'is planned once it was compared, and then imported from the report' {
+        Export-VM web -Path (Join-Path $world 'compared')
+        $path = (Get-ChildItem (Join-Path $world 'compared/web/Virtual Machines/*.vmcx')).FullName
+        $disks = Join-Path $world 'compared disks'
+        $before = @(Get-VM).Count
+        (Compare-VM -Path $path).Incompatibilities.MessageId | Should -Be 40006
+        $report = Compare-VM -Path $path -Copy -GenerateNewId -VhdDestinationPath $disks
+        $report.Incompatibilities | Should -BeNullOrEmpty
+        $report.VM.Name, $report.VM.ProcessorCount | Should -Be 'web', $machine.ProcessorCount
+        @(Get-VM).Count | Should -Be $before
+        $planned = @(Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_PlannedComputerSystem)
+        $planned.Count | Should -Be 2
+        $id = $report.VM.Id
+        $made = Import-VM -CompatibilityReport $report
+        $made.Id | Should -Be $id
+        $made.HardDrives[0].Path | Should -BeLike "$disks*"
+        { Import-VM -CompatibilityReport $report -ErrorAction Stop } | Should -Throw -ErrorId 'ObjectNotFound,Microsoft.HyperV.PowerShell.Commands.ImportVM'
+        $service = Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_VirtualSystemManagementService
+        $left = Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_PlannedComputerSystem
+        (Invoke-CimMethod -InputObject $service -MethodName DestroySystem -Arguments @{ AffectedSystem = $left }).ReturnValue | Should -Be 0
+        Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_PlannedComputerSystem | Should -BeNullOrEmpty
+        Remove-VM -VM $made -Force
+    }
+
     It 'goes with an export and comes back with a new id' {
         Checkpoint-VM web -SnapshotName one
         Export-VM web -Path (Join-Path $world 'out')

@@ -23,6 +23,9 @@ namespace HvlabSimulation
                         .With("ElementName", host.Text("Name")).With("Name", host.Text("Name")).With("EnabledState", 2L).With("HealthState", 5L).With("OperationalStatus", Codes(2))));
                     if (!filtered) foreach (Node machine in Machine.All()) records.Add(System(machine));
                     return records;
+                case "msvm_plannedcomputersystem":
+                    if (!filtered) foreach (Node machine in PlannedMachines.All()) records.Add(Planned(machine));
+                    return records;
                 case "msvm_virtualsystemmanagementservice":
                     if (!filtered) records.Add(Record("Msvm_VirtualSystemManagementService", "vmms", "", new Node().With("Name", "vmms").With("ElementName", "Hyper-V Virtual System Management Service").With("SystemName", host.Text("Name")).With("Started", true)));
                     return records;
@@ -85,6 +88,13 @@ namespace HvlabSimulation
                 .With("OnTimeInMilliseconds", (ulong)uptime).With("ProcessID", state == "Running" ? (object)4242u : null).With("NumberOfNumaNodes", (ushort)1)
                 .With("InstallDate", new DateTime(machine.Number("Created"), DateTimeKind.Utc)).With("EnhancedSessionModeState", (ushort)2);
             return Record("Msvm_ComputerSystem", IdOf(machine), IdOf(machine), node);
+        }
+
+        private static CimRecord Planned(Node machine)
+        {
+            Node node = new Node().With("Caption", "Planned Virtual Machine").With("Description", "Microsoft Planned Virtual Machine").With("ElementName", machine.Text("Name"))
+                .With("Name", IdOf(machine)).With("EnabledState", (ushort)3).With("HealthState", (ushort)5).With("OperationalStatus", Codes(2));
+            return Record("Msvm_PlannedComputerSystem", IdOf(machine), IdOf(machine), node);
         }
 
         private static void AddSettings(List<CimRecord> records, Node machine)

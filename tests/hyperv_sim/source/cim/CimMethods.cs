@@ -146,8 +146,18 @@ namespace HvlabSimulation
             return Returned(Done);
         }
 
+        // Only planned machines are simulated as something to destroy.
+        private static uint Destroy(object system)
+        {
+            PSObject wrapped = system as PSObject;
+            if (wrapped == null || CimRecord.ClassOf(wrapped) != "Msvm_PlannedComputerSystem") return InvalidParameter;
+            World.Current.Change(delegate(WorldChange change) { PlannedMachines.Remove(change, new Guid(CimRecord.SystemOf(wrapped))); });
+            return Done;
+        }
+
         private static Node Service(string method, Node arguments)
         {
+            if (method == "destroysystem") return Returned(Destroy(arguments.Get("AffectedSystem")));
             if (method != "getsummaryinformation") return null;
             List<object> rows = new List<object>();
             foreach (Node machine in Machine.All())

@@ -86,15 +86,88 @@ namespace HvlabSimulation
             }
         }
 
-        /// <summary>What stands in the way of an import, or null.</summary>
-        public static string Obstacle(Node machine, bool newId)
+        /// <summary>The machine that an import would make, as the call wants it: with its id, and its disks where they are looked for.</summary>
+        public static Node Plan(SimulatedCmdlet cmdlet)
         {
-            if (!newId && World.Current.Exists(Machine.DocumentOf(machine.Id("Id")))) return "id";
+            Node machine = Read(cmdlet.FullPath(cmdlet.Text("Path")));
+            if (cmdlet.Has("VhdSourcePath")) Redirect(machine, cmdlet.FullPath(cmdlet.Text("VhdSourcePath")));
+            Node wanted = new Node().With("Copy", cmdlet.Flag("Copy"));
+            foreach (string name in new[] { "VirtualMachinePath", "VhdDestinationPath" }) if (cmdlet.Has(name)) wanted[name] = cmdlet.FullPath(cmdlet.Text(name));
+            machine["Wanted"] = wanted;
+            if (!cmdlet.Flag("GenerateNewId")) return machine;
+            Guid old = machine.Id("Id");
+            Guid id = Guid.NewGuid();
+            machine["Id"] = id.ToString();
+            machine["Settings"] = MachineFactory.Rename(machine.Child("Settings"), old, id);
+            return machine;
+        }
+
+        /// <summary>What stands in the way of an import. No number is known for a disk that is not there.</summary>
+        public static List<VMCompatibilityError> Obstacles(Node machine)
+        {
+            List<VMCompatibilityError> obstacles = new List<VMCompatibilityError>();
+            if (World.Current.Exists(Machine.DocumentOf(machine.Id("Id")))) obstacles.Add(new VMCompatibilityError { Message = Texts.Host("import_conflict"), MessageId = 40006 });
             foreach (Node adapter in machine.Child("Settings").Nodes("NetworkAdapters"))
             {
-                if (adapter.Text("SwitchId").Length > 0 && World.Current.Document("switches").Find("Switches", "Id", adapter.Text("SwitchId")) == null) return "switch";
+                if (adapter.Text("SwitchId").Length == 0 || World.Current.Document("switches").Find("Switches", "Id", adapter.Text("SwitchId")) != null) continue;
+                obstacles.Add(new VMCompatibilityError { Message = Texts.Host("switch_not_found", ""), MessageId = 33012 });
             }
-            return null;
+            foreach (Node settings in AllSettings(machine))
+            {
+                foreach (Node drive in settings.Nodes("HardDrives"))
+                {
+                    if (drive.Text("Path").Length > 0 && !VhdFile.Exists(drive.Text("Path"))) obstacles.Add(new VMCompatibilityError { Message = Texts.Host("vhd_missing", drive.Text("Path")) });
+                }
+            }
+            return obstacles;
+        }
+
+        /// <summary>Makes a planned machine a real one.</summary>
+        public static VirtualMachine Realize(SimulatedCmdlet cmdlet, Node machine)
+        {
+            Node wanted = machine.Child("Wanted");
+            machine.Remove("Wanted");
+            cmdlet.Wait(Faults.Duration(cmdlet.CommandName, machine), "Importing");
+            machine["Created"] = Clock.Now;
+            if (wanted.Flag("Copy")) MoveIn(machine, wanted);
+            MachineFiles.Write(machine);
+            Guid id = machine.Id("Id");
+            World.Current.Change(delegate(WorldChange change)
+            {
+                PlannedMachines.Remove(change, id);
+                change.Put(Machine.DocumentOf(id), machine);
+                CallLog.Effect(change, cmdlet.CommandName, id.ToString());
+            });
+            return VirtualMachine.Of(id);
+        }
+
+        private static List<Node> AllSettings(Node machine)
+        {
+            List<Node> all = new List<Node> { machine.Child("Settings") };
+            foreach (Node checkpoint in machine.Nodes("Checkpoints")) all.Add(checkpoint.Child("Settings"));
+            return all;
+        }
+
+        // Disks are looked for in the given folder, by their names.
+        private static void Redirect(Node machine, string folder)
+        {
+            foreach (Node settings in AllSettings(machine))
+            {
+                foreach (Node drive in settings.Nodes("HardDrives"))
+                {
+                    string path = HostPath.Join(folder, HostPath.NameOf(drive.Text("Path")));
+                    if (drive.Text("Path").Length > 0 && VhdFile.Exists(path)) drive["Path"] = path;
+                }
+            }
+        }
+
+        private static void MoveIn(Node machine, Node wanted)
+        {
+            Node host = World.Current.Document("host");
+            string folder = wanted.Has("VirtualMachinePath") ? wanted.Text("VirtualMachinePath") : host.Text("VirtualMachinePath");
+            machine.Child("Settings")["ConfigurationLocation"] = folder;
+            machine.Child("Settings")["Path"] = folder;
+            CopyDisks(machine, wanted.Has("VhdDestinationPath") ? wanted.Text("VhdDestinationPath") : host.Text("VirtualHardDiskPath"));
         }
     }
 }
@@ -118,13 +191,16 @@ namespace Microsoft.HyperV.PowerShell.Commands
         internal override void Work()
         {
             if (!Has("Path")) throw new NotImplementedException();
-            string path = FullPath(Text("Path"));
-            Node machine = Transfer.Read(path);
-            string obstacle = Transfer.Obstacle(machine, Flag("GenerateNewId"));
-            List<VMCompatibilityError> errors = new List<VMCompatibilityError>();
-            if (obstacle == "switch") errors.Add(new VMCompatibilityError { Message = Texts.Host("switch_not_found", ""), MessageId = 33012 });
-            if (obstacle == "id") errors.Add(new VMCompatibilityError { Message = Texts.Host("import_conflict"), MessageId = 40006 });
-            Output.Emit(new VMCompatibilityReport { OperationType = OperationType.ImportVirtualMachine, Destination = World.Current.Document("host").Text("Name"), Path = path, Incompatibilities = errors.ToArray() });
+            Node machine = Transfer.Plan(this);
+            PlannedMachines.Add(machine);
+            Output.Emit(new VMCompatibilityReport
+            {
+                VM = VirtualMachine.Planned(machine.Id("Id")),
+                OperationType = OperationType.ImportVirtualMachine,
+                Destination = World.Current.Document("host").Text("Name"),
+                Path = FullPath(Text("Path")),
+                Incompatibilities = Transfer.Obstacles(machine).ToArray()
+            });
         }
     }
 
@@ -132,51 +208,17 @@ namespace Microsoft.HyperV.PowerShell.Commands
     {
         internal override void Work()
         {
-            if (Has("CompatibilityReport")) throw new NotImplementedException();
-            string path = FullPath(Text("Path"));
-            Node machine = Transfer.Read(path);
+            Node machine = Has("CompatibilityReport") ? Compared() : Transfer.Plan(this);
             if (!Output.ShouldProcess(machine.Text("Name"), CommandName)) return;
-            bool newId = Flag("GenerateNewId");
-            if (Transfer.Obstacle(machine, newId) != null) throw Refusal.Operation(Texts.Host("import_conflict"));
-            Wait(Faults.Duration(CommandName, machine), "Importing");
-            if (Has("VhdSourcePath")) Redirect(machine, FullPath(Text("VhdSourcePath")));
-            Guid old = machine.Id("Id");
-            Guid id = newId ? Guid.NewGuid() : old;
-            machine["Id"] = id.ToString();
-            machine["Settings"] = MachineFactory.Rename(machine.Child("Settings"), old, id);
-            machine["Created"] = Clock.Now;
-            if (Flag("Copy")) MoveIn(machine);
-            MachineFiles.Write(machine);
-            World.Current.Change(delegate(WorldChange change)
-            {
-                change.Put(Machine.DocumentOf(id), machine);
-                CallLog.Effect(change, CommandName, id.ToString());
-            });
-            Output.Emit(VirtualMachine.Of(id));
+            if (Transfer.Obstacles(machine).Count > 0) throw Refusal.Operation(Texts.Host("import_conflict"));
+            Output.Emit(Transfer.Realize(this, machine));
         }
 
-        // Disks are looked for in the given folder, by their names.
-        private static void Redirect(Node machine, string folder)
+        private Node Compared()
         {
-            List<Node> all = new List<Node> { machine.Child("Settings") };
-            foreach (Node checkpoint in machine.Nodes("Checkpoints")) all.Add(checkpoint.Child("Settings"));
-            foreach (Node settings in all)
-            {
-                foreach (Node drive in settings.Nodes("HardDrives"))
-                {
-                    string path = HostPath.Join(folder, HostPath.NameOf(drive.Text("Path")));
-                    if (drive.Text("Path").Length > 0 && VhdFile.Exists(path)) drive["Path"] = path;
-                }
-            }
-        }
-
-        private void MoveIn(Node machine)
-        {
-            Node host = World.Current.Document("host");
-            string folder = Has("VirtualMachinePath") ? FullPath(Text("VirtualMachinePath")) : host.Text("VirtualMachinePath");
-            machine.Child("Settings")["ConfigurationLocation"] = folder;
-            machine.Child("Settings")["Path"] = folder;
-            Transfer.CopyDisks(machine, Has("VhdDestinationPath") ? FullPath(Text("VhdDestinationPath")) : host.Text("VirtualHardDiskPath"));
+            Node planned = Value<VMCompatibilityReport>("CompatibilityReport", null).VM.MachineOrNull;
+            if (planned == null) throw Refusal.NotFound(Texts.Host("object_gone", World.Current.Document("host").Text("Name")));
+            return planned.Clone();
         }
     }
 

@@ -10,6 +10,9 @@ namespace Microsoft.HyperV.PowerShell
         /// <summary>The id of the machine, for a checkpoint that of the machine that it belongs to.</summary>
         internal Guid MachineId { get; set; }
 
+        /// <summary>True for a machine that was compared and not taken in.</summary>
+        internal bool IsPlanned { get; set; }
+
         internal Node MachineNode
         {
             get
@@ -24,6 +27,7 @@ namespace Microsoft.HyperV.PowerShell
         {
             get
             {
+                if (IsPlanned) return PlannedMachines.Find(MachineId);
                 string document = Machine.DocumentOf(MachineId);
                 return World.Current.Exists(document) ? World.Current.Document(document) : null;
             }
@@ -87,6 +91,13 @@ namespace Microsoft.HyperV.PowerShell
         }
 
         internal static VirtualMachine Of(Node node) { return Of(node.Id("Id")); }
+
+        internal static VirtualMachine Planned(Guid id)
+        {
+            VirtualMachine machine = Of(id);
+            machine.IsPlanned = true;
+            return machine;
+        }
 
         /// <summary>All machines whose name fits a pattern; a name without wildcards fits itself, in any case of letters.</summary>
         internal static List<VirtualMachine> Matching(string pattern)

@@ -26,7 +26,8 @@ export function textFinder(text: string): LineFinder {
 
 /**
  * Finds a regular expression, whose letters are whole characters. Throws `hv.usage` for a text that is none; looking
- * throws it with the reason `slow_expression` when it needs longer than {@link EXPRESSION_LIMIT_MS} for what it was given.
+ * throws it with the reason `slow_expression` when it needs longer than {@link EXPRESSION_LIMIT_MS} for what it was
+ * given.
  */
 export function expressionFinder(source: string, clock: Clock): LineFinder {
   refuseBroken(source);

@@ -1,6 +1,6 @@
 /**
- * A regular expression in a thread of its own. Some take longer for one line than anybody lives, and nothing ends them in
- * the thread that they run in: no deadline would be kept there.
+ * A regular expression in a thread of its own. Some take longer for one line than anybody lives, and nothing ends them
+ * in the thread that they run in: no deadline would be kept there.
  */
 
 import program from "./line_worker.js" with { type: "text" };
@@ -11,7 +11,10 @@ export interface LineHit {
   at: number;
 }
 
-/** One expression's thread. It begins with the first question and lives until it is disposed of or a question ends early. */
+/**
+ * One expression's thread. It begins with the first question and lives until it is disposed of or a question ends
+ * early.
+ */
 export class LineThread implements Disposable {
   readonly #source: string;
   #worker: Worker | undefined;

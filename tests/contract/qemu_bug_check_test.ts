@@ -1,6 +1,6 @@
 /**
- * A guest that reports a bug check through Hyper-V's crash registers, which exist under KVM only. On hosts without KVM the
- * machine runs under the KVM of a guest, and everything of hvlab, its keeper included, here.
+ * A guest that reports a bug check through Hyper-V's crash registers, which exist under KVM only. On hosts without KVM
+ * the machine runs under the KVM of a guest, and everything of hvlab, its keeper included, here.
  */
 
 import assert from "node:assert/strict";

@@ -7,8 +7,8 @@ import { mortalHost } from "./mortal_host.ts";
 import type { QemuLab } from "./qemu_lab.ts";
 
 /**
- * Does the work with a driver of its own, whose process is killed after `life` steps. Answers the steps that were taken,
- * and whether it came to the kill; a failure while it lives is the work's own and is thrown.
+ * Does the work with a driver of its own, whose process is killed after `life` steps. Answers the steps that were
+ * taken, and whether it came to the kill; a failure while it lives is the work's own and is thrown.
  */
 export async function actUntilKilled(
   { host: real, state, findings }: Pick<QemuLab, "host" | "state" | "findings">,

@@ -1,6 +1,6 @@
 /**
- * A guest that stops as Windows does: a boot sector that waits for an interrupt that cannot be masked, writes a bug check
- * into Hyper-V's crash registers and says that it is complete. Numbers: the Hypervisor Top-Level Functional
+ * A guest that stops as Windows does: a boot sector that waits for an interrupt that cannot be masked, writes a bug
+ * check into Hyper-V's crash registers and says that it is complete. Numbers: the Hypervisor Top-Level Functional
  * Specification, "Synthetic MSRs" and "Guest Crash Enlightenment".
  */
 

@@ -1,6 +1,6 @@
 /**
- * A guest with a KVM of its own, on hosts that have none: its emulated processor offers AMD's virtualisation. It sees this
- * host's programs, read-only, and runs them from a root folder at {@link INSIDE}.
+ * A guest with a KVM of its own, on hosts that have none: its emulated processor offers AMD's virtualisation. It sees
+ * this host's programs, read-only, and runs them from a root folder at {@link INSIDE}.
  */
 
 import assert from "node:assert/strict";

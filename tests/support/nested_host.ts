@@ -35,7 +35,9 @@ export interface NestedOptions {
 
 const ROLES: readonly MonitorRole[] = ["keeper", "calls", "rescue"];
 
-/** The host on which a driver's machines run inside the guest. One machine at a time: its monitors have one place each. */
+/**
+ * The host on which a driver's machines run inside the guest. One machine at a time: its monitors have one place each.
+ */
 export function nestedHost(real: Host, options: NestedOptions): Host {
   return {
     ...real,

@@ -1,4 +1,6 @@
-/** The bug check with which Windows crashed, out of Hyper-V's crash registers: five numbers of 64 bits, the code first. */
+/**
+ * The bug check with which Windows crashed, out of Hyper-V's crash registers: five numbers of 64 bits, the code first.
+ */
 
 import { type ErrorCode, HvError } from "../../../base/errors.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../../base/json.ts";

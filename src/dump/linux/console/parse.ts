@@ -181,16 +181,22 @@ function finishReport(report: ConsoleReport, all: readonly ConsoleReport[], line
     other.line - report.line < PANIC_REACH && other.frames.length > 0
   );
   if (panic === undefined) return { ...own, cut: stack.length === 0 || own.cut };
+  report.machine ??= panic.machine;
+  report.taint ??= panic.taint;
+  report.release ??= panic.release;
   // A trace that was printed with the panic only, and has the report's place in it, goes on from there.
   const inTrace = panic.frames.findIndex((frame) => isSame(report.placeFrame, frame));
-  if (stack.length > 0 && inTrace < 0) return own;
+  if (stack.length > 0 && inTrace < 0 || !isOfSameProcessor(report, panic)) return own;
   report.cpu ??= panic.cpu;
   report.pid ??= panic.pid;
   report.comm ??= panic.comm;
-  report.taint ??= panic.taint;
-  report.release ??= panic.release;
   const borrowed = inTrace < 0 ? stackOf(panic) : stackOf({ ...report, frames: panic.frames.slice(inTrace) });
   return { ...own, stack: borrowed, bucket: keyOf(report, borrowed) };
+}
+
+/** The panic at a stall of another processor has the trace of the one that noticed, which is no witness. */
+function isOfSameProcessor({ class: kind, facts }: ConsoleReport, panic: ConsoleReport): boolean {
+  return kind !== "rcu-stall" || facts["cpu"] === undefined || Number(facts["cpu"]) === panic.cpu;
 }
 
 function keyOf(report: ConsoleReport, stack: readonly PrintedFrame[]): string {

@@ -59,13 +59,15 @@ const PLACE =
 const LINK = /^lr : (?<place>.+)$/;
 /** Lines of ARM64 that say in words what the fault was. */
 const ABORT = /^\s+(?:EC = 0x[0-9a-f]+: (?<what>[^,]{1,64})|FSC = 0x[0-9a-f]+: (?<how>.{1,64}))/;
-/** The functions of ARM64 that exceptions and system calls enter by. */
-const ARM64_ENTRY = /^el[01][ht]?_(?:64_|32_)?(?:sync|irq|fiq|svc)/;
+/** A processor that an RCU stall names: its number and its state in letters. */
+const STALLED = /^(?:rcu: )?\s*(?<cpu>\d{1,5})-[\w.!?]{3,8}: \(/;
 const WHO =
   /^CPU: (?<cpu>\d+) (?:UID: \d+ )?PID: (?<pid>\d+) Comm: (?<comm>.{1,64}?) (?<taint>Not tainted|Tainted: [A-Z ()]{0,64}?)\s{1,8}(?<release>\d+\.\d+\S*)/;
 const OOPS_NUMBER = /[0-9a-f]{4,16} \[#(?<number>\d+)\]/;
 const CR2 = /^CR2: ([0-9a-f]{8,16})$/;
-const TRACE = /^(?:\S+ )?Call [Tt]race:/;
+const TRACE = /^(?:\S+ )?Call (?<word>[Tt]race):/;
+/** ARM64 writes the word small, of all that print functions in this form. */
+const ARM64_WORD = "trace";
 /** Lines that stand inside a trace and end it not: stack names, bare addresses, registers of an interrupted place. */
 const IN_TRACE =
   /^\s*<\/?(?:TASK|IRQ|NMI|SOFTIRQ|EOI|EOE|#\w+|\w{0,16}STACK\w{0,16})>\s*$|^\s+(?:\? )?0x[0-9a-f]+$|^(?:Code|RSP|R[A-Z0-9]{2}|FS|CS|CR2|PKRU|DR\d)\b/;
@@ -74,6 +76,7 @@ const IN_TRACE =
 export class ReportReader {
   readonly report: ConsoleReport;
   #inTrace = false;
+  #traceWord = "";
   #traceCaller: string | null = null;
   #saidWho = false;
 
@@ -93,12 +96,17 @@ export class ReportReader {
     }
     const numbered = OOPS_NUMBER.exec(text);
     if (numbered !== null) this.report.oopsNumber ??= Number(numbered.groups?.["number"]);
-    if (this.#takeWho(text) || this.#takePlace(text) || this.#takeLink(text) || this.#takeAbort(text)) {
+    if (
+      this.#takeWho(text) || this.#takePlace(text) || this.#takeLink(text) || this.#takeAbort(text) ||
+      this.#takeStalled(text)
+    ) {
       return true;
     }
     const cr2 = CR2.exec(text)?.[1];
     if (cr2 !== undefined) this.report.cr2 = cr2;
-    if (TRACE.test(text)) {
+    const trace = TRACE.exec(text);
+    if (trace !== null) {
+      this.#traceWord = trace.groups?.["word"] ?? "";
       // Only the first trace is the report's own.
       this.#inTrace = this.report.frames.length === 0;
       this.#traceCaller = caller;
@@ -108,7 +116,7 @@ export class ReportReader {
     const frame = printedFrame(FRAME.exec(text), "trace");
     if (frame !== null) {
       if (this.report.frames.length < MOST_FRAMES) this.report.frames.push(frame);
-      if (ARM64_ENTRY.test(frame.name)) this.report.machine ??= "arm64";
+      if (this.#traceWord === ARM64_WORD) this.report.machine ??= "arm64";
     } else if (!IN_TRACE.test(text)) this.#inTrace = false;
     return this.#inTrace;
   }
@@ -141,6 +149,16 @@ export class ReportReader {
     if (abort === undefined || this.#saidWho) return false;
     const said = abort["what"] ?? abort["how"] ?? "";
     this.report.reason = this.report.reason === null ? said : `${this.report.reason}, ${said}`;
+    return true;
+  }
+
+  /** The first processor that is stuck; the one that noticed says more of itself. */
+  #takeStalled(text: string): boolean {
+    const { report } = this;
+    const cpu = report.class === "rcu-stall" ? STALLED.exec(text)?.groups?.["cpu"] : undefined;
+    if (cpu === undefined) return false;
+    if (report.facts["cpu"] === undefined) report.facts = { ...report.facts, cpu };
+    report.cpu ??= Number(cpu);
     return true;
   }
 
@@ -189,14 +207,14 @@ export function stackOf({ placeFrame, linkFrame, frames }: ConsoleReport): Print
   return all.filter((frame) => frame !== null).filter(({ unsure }) => !unsure);
 }
 
-/** The same rule as for a core: a function that calls nothing leaves its caller in the register only. */
+/** The same rule as for a core: a function that calls nothing, and a jump to none, leave their caller in the register only. */
 function leafCaller(
   place: PrintedFrame | null,
   link: PrintedFrame | null,
   returnsTo: PrintedFrame | undefined,
 ): PrintedFrame | null {
-  if (place === null || link === null || isSame(link, returnsTo)) return null;
-  return link.name === place.name && link.module === place.module ? null : link;
+  if (link === null || isSame(link, returnsTo)) return null;
+  return link.name === place?.name && link.module === place.module ? null : link;
 }
 
 /** Whether two frames were printed for one address. */

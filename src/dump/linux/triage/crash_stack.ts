@@ -58,6 +58,7 @@ const REASONS: ReadonlySet<string> = new Set([
   "exc_double_fault",
   "handle_stack_overflow",
   "panic_on_rcu_stall",
+  "rcu_sched_clock_irq",
   "watchdog_timer_fn",
   "watchdog_overflow_callback",
   "mce_panic",

@@ -137,10 +137,9 @@ function savedAround(ground: RecordGround, pointer: bigint, record: FrameRecord)
     return record.pointer === 0n && record.signed === 0n && says === SAVED_REGISTERS ? saved : null;
   }
   const { programCounter, general } = saved.context;
-  return record.signed === programCounter && record.pointer === general[FRAME_POINTER] &&
-      programCounter !== 0n
-    ? saved
-    : null;
+  const isEmpty = record.pointer === 0n && record.signed === 0n;
+  const agrees = record.signed === programCounter && record.pointer === general[FRAME_POINTER];
+  return agrees && !isEmpty ? saved : null;
 }
 
 function called(address: bigint, stackPointer: bigint, framePointer: bigint, how: Frame["how"]): Step {

@@ -188,6 +188,33 @@ const CONSOLES: readonly (readonly [file: string, bucket: string, summary: strin
     "Page fault at 0x6b6b6b6b6b6b83 in hvcrash!hvcrash_store+0xc, task insmod (137) on CPU 0",
   ],
   ["init-killed-6.12", "init-killed|init|status 3", "Init was killed with status 3, task init (1) on CPU 0"],
+  [
+    "undefined-6.12",
+    "invalid-opcode|hvcrash:x_udf|hvcrash:x_init|do_one_initcall",
+    "Invalid opcode in hvcrash!x_udf+0x8, task insmod (140) on CPU 0",
+  ],
+  [
+    // A call of address 0: the trace lacks the caller, which lr tells.
+    "jump-6.12",
+    "null-deref|hvcrash:x_call|hvcrash:x_jump0|hvcrash:x_init",
+    "NULL pointer dereference at 0x0 in hvcrash!x_call+0x20, task insmod (142) on CPU 0",
+  ],
+  [
+    "rcu-stall-6.12",
+    "rcu-stall|hvcrash:x_stuck|hvcrash:x_rcu|hvcrash:x_init",
+    "RCU stall in hvcrash!x_stuck+0x8, task insmod (147) on CPU 0",
+  ],
+  [
+    // Processor 1 is stuck with interrupts off and prints nothing; the trace is that of processor 0, which noticed.
+    "rcu-stall-other-6.12",
+    "rcu-stall|rcu: INFO: rcu_sched detected stalls on CPUs/tasks:",
+    "RCU stall, on CPU 1",
+  ],
+  [
+    "stack-smash-6.12",
+    "stack-smash|hvcrash:x_stackprot|hvcrash:x_init",
+    "Stack overwritten most likely through hvcrash!x_stackprot+0x6c, task insmod (140) on CPU 0",
+  ],
   ["sysrq-7.2", "sysrq-crash", "Crash asked for by SysRq, task init (1) on CPU 0"],
 ];
 

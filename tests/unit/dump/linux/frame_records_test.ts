@@ -174,6 +174,19 @@ for (const form of ["old", "meta"] as const) {
     assert.deepEqual(cut?.registers.missing, []);
   });
 
+  Deno.test(`a jump to nowhere that the kernel died of is told with its caller (${form})`, () => {
+    const stack = new Stack(form);
+    const record = stack.saved(0x200, { x29: STACK + 0x800n, pc: 0n, lr: within("middle") });
+    stack.u64(0x100, record, within("entry")).u64(0x800, 0n, 0n, 1n);
+    assert.deepEqual(tell(stack.walk({ x29: STACK + 0x100n, pc: within("inner") })), [
+      "inner context",
+      "entry frame_pointer",
+      "0x0 machine_frame",
+      "middle leaf",
+      "bottom",
+    ]);
+  });
+
   Deno.test(`a program that was interrupted ends the walk (${form})`, () => {
     const stack = new Stack(form);
     const record = stack.saved(0x200, { x29: 0n, pc: 0n, state: 0n });

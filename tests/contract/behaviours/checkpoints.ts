@@ -81,7 +81,10 @@ behaviour(
     const args = { vm: "web", checkpoint: "clean" };
     const error = await lab.failure("checkpoint_restore", args);
     assert.equal(error.code, "hv.plan_required");
-    assert.match(error.hint ?? "", /plan checkpoint restore web clean/);
+    assert.match(
+      error.hint ?? "",
+      /hv_plan {"tool":"hv_checkpoint_restore","args":{"vm":"web","checkpoint":"clean"/,
+    );
     const plan = await lab.plan("checkpoint_restore", args);
     assert.match(plan.preview.summary, /running/);
     assert.ok(plan.preview.losses.length > 0);

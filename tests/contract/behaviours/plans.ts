@@ -8,7 +8,7 @@ behaviour(
     await lab.call("vm_create", { name: "web", ...lab.source });
     const error = await lab.failure("vm_delete", { vm: "web" });
     assert.equal(error.code, "hv.plan_required");
-    assert.match(error.hint ?? "", /plan vm delete web/);
+    assert.match(error.hint ?? "", /hv_plan {"tool":"hv_vm_delete","args":{"vm":\["web"\]/);
     assert.deepEqual(await lab.names(), ["web"]);
   },
 );

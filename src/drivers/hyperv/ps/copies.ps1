@@ -23,7 +23,7 @@ function Find-Configuration([string] $folder) {
         }
     }
     if ($found.Count -eq 1) { return $found[0] }
-    Stop-Operation 'hv.bad_image' "The folder holds $($found.Count) configurations of VMs: wanted 1" 'Name a folder that holds one exported VM' @{ path = $folder; reason = 'configuration' }
+    Stop-Operation 'hv.bad_image' "`"$folder`" holds $($found.Count) configurations of VMs: wanted 1" 'Name a folder that holds one exported VM' @{ path = $folder; reason = 'configuration' }
 }
 
 # How an exported machine is taken in: as a copy with an id of its own, in a folder of ours.

@@ -166,7 +166,7 @@ static void hvcrash_interrupted(struct irq_work *work)
 	barrier();
 }
 
-static struct irq_work hvcrash_work = IRQ_WORK_INIT_HARD(hvcrash_interrupted);
+static DEFINE_IRQ_WORK(hvcrash_work, hvcrash_interrupted);
 
 static noinline int hvcrash_interrupt(void)
 {

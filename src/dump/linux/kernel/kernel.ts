@@ -10,6 +10,7 @@ import { architectureOf } from "../architecture/known.ts";
 import type { CoreProcessor } from "../containers/processor_notes.ts";
 import { Btf } from "./btf.ts";
 import { CodeMap, type LinuxPlace } from "./code_map.ts";
+import { currentTaskAddress, ownerOfStack } from "./current_task.ts";
 import { type Kallsyms, openKallsyms } from "./kallsyms.ts";
 import { readKernelLog } from "./kernel_log.ts";
 import type { KernelMemory } from "./kernel_memory.ts";
@@ -27,8 +28,9 @@ const MOST_PROCESSORS = 8192;
 /** The data of an image, and how far it goes on behind the last variable that VMCOREINFO names. */
 const LARGEST_DATA = 64n * 1024n * 1024n;
 const BEHIND_LAST_SYMBOL = 1024n * 1024n;
-/** The stack of a task has a page at least, and not less than this. */
+/** A task's stack has this size, or that of the largest page where that is the machine's. */
 const SMALLEST_STACK = 16_384;
+const LARGEST_PAGE = 65_536;
 
 /** One processor of the machine. */
 export interface LinuxProcessor extends CoreProcessor {
@@ -58,6 +60,11 @@ export class LinuxKernel {
   /** What was found damaged or missing so far; it grows while more is read. */
   get warnings(): readonly DumpWarning[] {
     return [...this.core.warnings, ...this.#warnings];
+  }
+
+  /** Bytes of a task's stack, which begins at a multiple of it. */
+  get stackBytes(): number {
+    return this.info.pageSize === LARGEST_PAGE ? LARGEST_PAGE : SMALLEST_STACK;
   }
 
   /** Null when it cannot be read; so with all parts below. */
@@ -199,19 +206,18 @@ export class LinuxKernel {
   /** The stack of a task that is off the processor; null when its saved place is not in the dump. */
   walkTask(task: KernelTask): Walk | null {
     const types = this.types();
-    const registers = types === null ? null : this.architecture.resume(this.memory, types, task);
+    const registers = types === null
+      ? null
+      : this.#part(() => this.architecture.resume(this.memory, types, task));
     return registers === null ? null : this.walk(registers, false);
   }
 
   #currentTask(processor: number): KernelTask | null {
-    const symbols = this.symbols();
-    const reader = this.#taskReader();
-    const offsets = symbols?.addressOf("__per_cpu_offset") ?? null;
-    const place = this.#currentPointer();
-    if (reader === null || offsets === null || place === null) return null;
-    const offset = this.memory.u64(offsets + BigInt(8 * processor), "the memory of a processor");
-    const task = this.memory.u64(BigInt.asUintN(64, offset + place), "the current task");
-    return task === 0n ? null : reader.read(task);
+    const [symbols, types, reader] = [this.symbols(), this.types(), this.#taskReader()];
+    if (symbols === null || types === null || reader === null) return null;
+    const ground = { memory: this.memory, symbols, types, pointers: this.architecture.currentTask };
+    const address = currentTaskAddress(ground, processor);
+    return address === null ? null : reader.read(address);
   }
 
   /** The task on whose stack the outermost function of a processor is: that is the one it runs. */
@@ -219,19 +225,7 @@ export class LinuxKernel {
     const [reader, first, others] = [this.#taskReader(), this.#firstTask(), this.tasks()];
     if (saved.isUser || reader === null || first === null) return null;
     const outermost = this.walk(saved.context).frames.at(-1)?.stackPointer ?? 0n;
-    const size = BigInt(Math.max(SMALLEST_STACK, this.info.pageSize ?? 0));
-    const isOn = ({ stack }: KernelTask) => stack !== null && outermost > stack && outermost <= stack + size;
-    return [reader.read(first), ...others].find(isOn) ?? null;
-  }
-
-  /** Where, in a processor's own memory, the pointer to its task lies. */
-  #currentPointer(): bigint | null {
-    for (const { symbol, member } of this.architecture.currentTask) {
-      const variable = this.symbols()?.addressOf(symbol) ?? null;
-      const inside = member === null ? 0 : this.types()?.place(member)?.offset;
-      if (variable !== null && inside !== undefined) return variable + BigInt(inside);
-    }
-    return null;
+    return ownerOfStack([reader.read(first), ...others], outermost, this.stackBytes);
   }
 
   /** An empty list, which is told. */

@@ -10,14 +10,12 @@ export interface StackWord {
   readonly place: LinuxPlace;
 }
 
-/** Stacks of tasks have this size and begin at a multiple of it. */
-const STACK_BYTES = 16_384n;
 const WORD_BYTES = 8;
 
 /** Lists the words from `start` to the end of the stack that lie in functions, behind their first instruction. */
 export function scanKernelStack(kernel: LinuxKernel, start: bigint, maximum: number): StackWord[] {
   const first = start & ~7n;
-  const end = (first | (STACK_BYTES - 1n)) + 1n;
+  const end = (first | BigInt(kernel.stackBytes - 1)) + 1n;
   const { bytes } = kernel.memory.space.readUpTo(first, Number(end - first));
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const words: StackWord[] = [];

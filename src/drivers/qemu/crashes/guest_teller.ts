@@ -116,7 +116,8 @@ export class GuestTeller {
   ): Promise<void> {
     const { id, last_start: start } = this.#record;
     const told = found.phase === "answered" && found.problem === undefined;
-    const note = { run: start?.at ?? "", causes: [...causes], told, ...found };
+    const at = new Date(this.#parts.context.host.clock.now()).toISOString();
+    const note = { run: start?.at ?? "", causes: [...causes], at, told, ...found };
     // One after the other, so that nothing of an earlier boot is written over what is said of this one.
     const write = this.#written.then(async () => {
       signal.throwIfAborted();

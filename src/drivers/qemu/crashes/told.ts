@@ -5,6 +5,7 @@ import { parseJson } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import { PanicCause } from "../../../contract/crash_policy.ts";
 import type { Vm } from "../../../contract/vm.ts";
+import { seeKeeper } from "../../../state/keeper_mark.ts";
 import type { PanicTold } from "../../crash_abilities.ts";
 import type { QemuContext } from "../context.ts";
 import type { VmRecord } from "../records.ts";
@@ -21,6 +22,8 @@ export const ToldNote = z.object({
   told: z.boolean(),
   /** Why it was not, or not yet. */
   problem: z.optional(z.string()),
+  /** When that was so. */
+  at: z.string(),
   /** How far it has come: nobody there, being asked, an answer for good or ill. */
   phase: z.enum(["silent", "asking", "answered"]),
 });
@@ -66,7 +69,9 @@ export async function awaitTold(
   for (;;) {
     const note = await readTold(context, record);
     const limit = note === undefined ? NOBODY_LIMIT_MS : LIMITS_MS[note.phase];
-    if (context.keeper === undefined || clock.monotonic() - start >= limit) return describeNote(note);
+    if (context.keeper === undefined || clock.monotonic() - start >= limit) {
+      return await assess(context, note);
+    }
     await clock.sleep(LOOK_MS, signal);
   }
 }
@@ -77,11 +82,16 @@ export async function toldFacts(
   record: VmRecord,
 ): Promise<Pick<Vm, "panic_told" | "panic_problem">> {
   if (panicCauses(record).length === 0) return {};
-  const { told, problem } = describeNote(await readTold(context, record));
+  const { told, problem } = await assess(context, await readTold(context, record));
   return { panic_told: told, ...(problem === undefined ? {} : { panic_problem: problem }) };
 }
 
-function describeNote(note: ToldNote | undefined): PanicTold {
-  if (note?.told) return { told: true };
+/** A guest that has booted anew while no keeper watched it has forgotten what it was told. */
+async function assess({ host, state }: QemuContext, note: ToldNote | undefined): Promise<PanicTold> {
+  if (note?.told) {
+    const { alive, facts } = await seeKeeper(host, state);
+    const isSure = alive && facts !== undefined && facts.since <= note.at;
+    return isSure ? { told: true } : { told: false, problem: "No keeper watches whether it has booted anew" };
+  }
   return { told: false, problem: note?.problem ?? "The keeper has not come to it yet" };
 }

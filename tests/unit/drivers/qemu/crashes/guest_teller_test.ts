@@ -7,6 +7,7 @@ import type { PanicCause } from "../../../../../src/contract/crash_policy.ts";
 import { GuestTeller } from "../../../../../src/drivers/qemu/crashes/guest_teller.ts";
 import { awaitTold, readTold, toldFacts } from "../../../../../src/drivers/qemu/crashes/told.ts";
 import type { VmRecord } from "../../../../../src/drivers/qemu/records.ts";
+import { becomeKeeper, wantKeeper } from "../../../../../src/state/keeper_mark.ts";
 import { type QemuBench, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
 
 const WITH_AGENT = [{ label: "serial-0", "frontend-open": true }, { label: "agent", "frontend-open": true }];
@@ -123,11 +124,21 @@ Deno.test("a note counts for its run and for what is wanted now; without one not
     assert.deepEqual(await toldFacts(context, record), nobody);
     const guest = new Guest(bench, record);
     await guest.says(record, true);
+    const unsure = { panic_told: false, panic_problem: "No keeper watches whether it has booted anew" };
+    assert.deepEqual(await toldFacts(context, record), unsure);
+    const keeper = { pid: 1, since: "1969-12-31T23:59:59.000Z", version: "1" };
+    await wantKeeper(context.host, context.state);
+    using _lock = await becomeKeeper(context.host, context.state, keeper);
     assert.deepEqual(await toldFacts(context, record), { panic_told: true });
     assert.deepEqual(await awaitTold(context, record, scope.signal), { told: true });
     assert.deepEqual(await toldFacts(context, { ...record, panic_on: ["warn"] }), nobody);
     const start = { pid: 78, at: "2026-11-29T12:00:00.000Z", accelerator: "tcg", qemu: "7" };
     assert.deepEqual(await toldFacts(context, { ...record, last_start: start }), nobody);
+    await Deno.writeTextFile(
+      context.state.keeperLock,
+      JSON.stringify({ ...keeper, since: "1970-01-01T00:00:01.000Z" }),
+    );
+    assert.deepEqual(await toldFacts(context, record), unsure, "that keeper came later");
     await Deno.writeTextFile(`${context.state.vm(VM_ID)}/told.json`, "{");
     assert.deepEqual(await toldFacts(context, record), nobody);
     await guest.teller.close();

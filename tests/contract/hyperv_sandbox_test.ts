@@ -130,7 +130,7 @@ async function setLease(world: HyperVWorld, id: string, expires_at: string): Pro
     const tag = readTag(notes);
     assert.ok(tag !== undefined);
     const changed = putTag(notes, { ...tag, sandbox: { expires_at, tied: false } });
-    await client.changeMachine("set_machine", id, { notes: changed }, scope);
+    await client.changeMachine("set_machine", id, { notes: changed, was: notes }, scope);
   } finally {
     await client.close();
   }

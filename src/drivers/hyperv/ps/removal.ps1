@@ -209,7 +209,9 @@ function Get-OwnFolders {
         $folders = @(foreach ($path in [IO.Directory]::GetDirectories($root, 'hvlab-*')) {
             if ([IO.File]::Exists([IO.Path]::Combine($path, $script:KeptMark))) { continue }
             $size = [long] 0
-            foreach ($file in [IO.Directory]::GetFiles($path, '*', 'AllDirectories')) { $size += (New-Object IO.FileInfo $file).Length }
+            try { foreach ($file in [IO.Directory]::GetFiles($path, '*', 'AllDirectories')) { $size += (New-Object IO.FileInfo $file).Length } }
+            # Somebody removes it just now.
+            catch [IO.DirectoryNotFoundException] { continue }
             @{ name = [IO.Path]::GetFileName($path); path = $path; size_bytes = [string] $size; created = ConvertTo-Moment ([IO.Directory]::GetCreationTimeUtc($path)) }
         })
     }

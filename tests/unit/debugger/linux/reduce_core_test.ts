@@ -10,6 +10,7 @@ import { inspectDumpFile } from "../../../../src/debugger/inspect_file.ts";
 import { triageDumpFile } from "../../../../src/debugger/triage/triage_file.ts";
 import { openDenoHost } from "../../../../src/host/deno_host.ts";
 import { denoFiles } from "../../../../src/host/files.ts";
+import { readArmCore } from "../../../support/arm64_samples.ts";
 import { elfCoreOf, notesOf } from "../../../support/linux_core_writer.ts";
 import { LinuxMachine } from "../../../support/linux_machine.ts";
 import { linuxSamples, readLinuxSample } from "../../../support/linux_samples.ts";
@@ -151,13 +152,24 @@ Deno.test("a machine that is no Linux stays whole, with the reason", () =>
 /** Of each form of kernel one, and one without the note. */
 const SAMPLES = /^(?:oops-null-5\.10-scan|init-killed-6\.1-no-note|gpf-uaf-6\.12|panic-sysrq-7\.2)\.elf\.gz$/;
 
-for (const { file } of linuxSamples("cores").filter(({ file }) => SAMPLES.test(file))) {
-  Deno.test(`${file} tells the same when it is reduced`, () =>
-    withTemporaryFolder(async (folder) => {
-      const path = `${folder}/memory.elf`;
-      await Deno.writeFile(path, await readLinuxSample(file));
-      const before = await answersOf(path);
-      assert.equal((await reduce(path)).reduced, true);
-      assert.deepEqual(await answersOf(path), before);
-    }));
+async function assertTellsTheSame(core: Uint8Array): Promise<void> {
+  await withTemporaryFolder(async (folder) => {
+    const path = `${folder}/memory.elf`;
+    await Deno.writeFile(path, core);
+    const before = await answersOf(path);
+    assert.equal((await reduce(path)).reduced, true);
+    assert.deepEqual(await answersOf(path), before);
+  });
 }
+
+for (const { file } of linuxSamples("cores").filter(({ file }) => SAMPLES.test(file))) {
+  Deno.test(
+    `${file} tells the same when it is reduced`,
+    async () => await assertTellsTheSame(await readLinuxSample(file)),
+  );
+}
+
+Deno.test(
+  "the core of an ARM64 guest tells the same when it is reduced",
+  async () => await assertTellsTheSame(await readArmCore("oops-6.12")),
+);

@@ -71,7 +71,7 @@ export function walkFrameRecords(ground: RecordGround, start: RegisterContext, e
 function takeStep(ground: RecordGround, last: Frame): Step {
   try {
     const pointer = last.registers.general[FRAME_POINTER] ?? 0n;
-    const record = pointer === 0n ? null : readRecord(ground, pointer);
+    const record = isOutermost(last, pointer) ? null : readRecord(ground, pointer);
     const leaf = last.exact ? callerByLink(ground, last, record?.address ?? 0n) : null;
     if (leaf !== null) return called(leaf, last.stackPointer, pointer, "leaf");
     if (record === null) return { end: "bottom" };
@@ -84,6 +84,11 @@ function takeStep(ground: RecordGround, last: Frame): Step {
     if (!(thrown instanceof HvError) || thrown.code !== "hv.bad_dump") throw thrown;
     return { end: "no_memory" };
   }
+}
+
+/** Whether nothing called the frame: there is no record, or the kernel was entered this moment and x29 is the program's. */
+function isOutermost({ how }: Frame, pointer: bigint): boolean {
+  return pointer === 0n || how === "context" && (pointer & KERNEL_BIT) === 0n;
 }
 
 /** A frame record, its address as it was called. */

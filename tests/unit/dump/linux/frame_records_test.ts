@@ -199,6 +199,13 @@ for (const form of ["old", "meta"] as const) {
   });
 }
 
+Deno.test("a kernel that was entered this moment still has the frame pointer of the program", () => {
+  const stack = new Stack().u64(0x100, 0x7FFF_0000n, within("middle"));
+  assert.deepEqual(tell(stack.walk({ x29: 0x7FFF_0000n, pc: within("entry") })), ["entry context", "bottom"]);
+  // Further up such a pointer is no end but damage.
+  assert.equal(stack.walk({ x29: STACK + 0x100n, pc: within("inner") }).end, "no_memory");
+});
+
 Deno.test("records that go in circles, nowhere or astray end the walk with why", () => {
   const from = { x29: STACK + 0x100n, pc: within("inner") };
   const ends = (stack: Stack) => stack.walk(from).end;

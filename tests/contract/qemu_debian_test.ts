@@ -9,6 +9,7 @@ import { GuestProcesses } from "../../src/contract/guest_processes.ts";
 import { GuestServices } from "../../src/contract/guest_services.ts";
 import { openDriver } from "../../src/drivers/index.ts";
 import { findDebianDisk, NO_DEBIAN } from "../support/debian_image.ts";
+import { startKeeper } from "../support/test_keeper.ts";
 import { hasProgram } from "../support/tiny_image.ts";
 import { Lab } from "./lab.ts";
 
@@ -37,6 +38,8 @@ Deno.test({
     if (!isUp) return;
     await test.step("what it is, runs and keeps is told", () => lookInside(lab));
     await test.step("services and events are filtered and bounded", () => readServicesAndEvents(lab));
+    await test.step("its kernel is told what to panic at, though it has read its own command line", () =>
+      tellKernel(lab));
     await test.step("folders go there and back", () => copyFolders(lab));
     await test.step({
       name: "the same over SSH",
@@ -138,6 +141,25 @@ async function readServicesAndEvents(lab: Lab): Promise<void> {
   const times = newest.events.map(({ time }) => time);
   assert.deepEqual(times, [...times].sort().reverse());
   assert.equal((await events({ since_s: 1, source: "speaker", text: "no such text" })).events.length, 0);
+}
+
+async function tellKernel(lab: Lab): Promise<void> {
+  const wish = { vm: "deb", on_crash: "collect", panic_on: ["warn", "oom"] };
+  assert.deepEqual((await lab.call("vm_configure", wish)).now, ["on_crash"], "nobody is there to tell it");
+  {
+    await using _keeper = await startKeeper(lab.session);
+    while (!(await lab.vm("vm_get", { vm: "deb" })).panic_told) await lab.session.host.clock.sleep(100);
+  }
+  const names = [
+    "kernel/panic_on_oops",
+    "kernel/panic_on_warn",
+    "vm/panic_on_oom",
+    "kernel/softlockup_panic",
+  ];
+  const { stdout } = await lab.exec("deb", ["cat", ...names.map((name) => `/proc/sys/${name}`)]);
+  assert.equal(stdout, "1\n1\n1\n0\n");
+  await lab.call("vm_configure", { vm: "deb", on_crash: "stop", panic_on: [] });
+  assert.equal((await lab.vm("vm_get", { vm: "deb" })).panic_told, undefined);
 }
 
 /** Many small files, and one of each kind that is hard to copy. */

@@ -75,6 +75,15 @@ Deno.test("kdumps, plain and flattened", async () => {
   }
 });
 
+Deno.test("a kdump with pages of 64 KiB whose machine QEMU calls Unknown tells its kernel", async () => {
+  const bytes = kdumpOf(new LinuxMachine(), (page) => [0, page], 65_536);
+  bytes.set(new TextEncoder().encode("Unknown"), 272);
+  const found = await inspect(bytes);
+  assert.equal(found.machine, null);
+  assert.equal(found.build_id, "00112233445566778899aabbccddeeff00112233");
+  assert.deepEqual(found.warnings, []);
+});
+
 Deno.test("an envelope without the header in its first record is told", async () => {
   const found = await inspect(flattenedKdump().fill(1, 4096, 4104));
   assert.equal(found.os_version, null);

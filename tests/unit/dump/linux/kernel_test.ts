@@ -233,3 +233,9 @@ Deno.test("the symbol table of a vmlinux", () => {
     size: 0x100,
   });
 });
+
+Deno.test("symbols of an ARM64 file are moved as the kernel was, places in a processor's own memory are not", () => {
+  const table = new SymbolTable([["_stext", 0xFFFF_8000_0801_0000n], ["offset", 0x2000n]], 0x20_0000n);
+  assert.equal(table.addressOf("_stext"), 0xFFFF_8000_0821_0000n);
+  assert.equal(table.addressOf("offset"), 0x2000n);
+});

@@ -91,19 +91,23 @@ async function lendToGuest(
         throw new HvError("hv.unavailable", "The guest has no shell to read a disk with");
       }
       const guest = await guestFilesFor(channel);
-      const sha256 = await digestOf(host, source, size);
       progress({ message: "the guest reads the file from a disk" });
       const kept = { overwrite, ...(mode === null ? {} : { mode }) };
+      using left = abortOnDispose();
+      const digest = digestOf(host, source, size, AbortSignal.any([signal, left.signal]));
+      // Who waits for it hears of its failure; a copy that fails before that does not wait.
+      digest.catch(() => {});
       await withPassingNames(
         context,
         { guest: (token) => [passingName(destination, token)] },
         (token) =>
           lend(vm.id, source, async (serial) => {
-            const loaded = { serial, size_bytes: size, sha256 };
+            const loaded = { serial, size_bytes: size, sha256: digest };
             await loadFileFromDisk(channel, destination, loaded, { ...kept, token }, signal);
             if (modified !== null) await guest.setTime(channel, destination, modified, signal);
           }, { signal, progress }),
       );
+      const sha256 = await digest;
       return { source, destination, size_bytes: size, sha256, carried_by: "disk" as const };
     });
   } catch (error) {
@@ -115,14 +119,28 @@ async function lendToGuest(
   }
 }
 
+function abortOnDispose(): Disposable & { signal: AbortSignal } {
+  const controller = new AbortController();
+  return { signal: controller.signal, [Symbol.dispose]: () => controller.abort() };
+}
+
 /** No slot or other work on the VM, a guest that does not see the disk, or a machine that hvlab did not start. */
 const DOES_NOT_SERVE: ReadonlySet<string> = new Set(["hv.conflict", "hv.unavailable", "hv.unsupported"]);
 const PART_BYTES = 1024 * 1024;
 
-async function digestOf({ files }: Host, path: string, size: number): Promise<string> {
+/** Lets other work go on between its parts. */
+async function digestOf(
+  { files, clock }: Host,
+  path: string,
+  size: number,
+  signal: AbortSignal,
+): Promise<string> {
   using file = files.open(path);
   const digest = await startSha256();
-  for (let at = 0; at < size; at += PART_BYTES) digest.update(file.read(at, Math.min(PART_BYTES, size - at)));
+  for (let at = 0; at < size; at += PART_BYTES) {
+    digest.update(file.read(at, Math.min(PART_BYTES, size - at)));
+    await clock.sleep(0, signal);
+  }
   return digest.end();
 }
 

@@ -25,7 +25,7 @@ true >"$2" || hv_fail create
 export const COMMIT_FILE = `
 hv_fail() { rm -f -- "$hv_new"; echo "$1"; exit 1; }
 hv_new=$2
-hv_size=$(wc -c <"$2") || hv_fail size
+hv_size=$(stat -c %s -- "$2" 2>/dev/null) || hv_size=$(wc -c <"$2") || hv_fail size
 [ "$hv_size" -eq "$5" ] || { echo "size $hv_size" >&2; hv_fail size; }
 if command -v sha256sum >/dev/null; then
   hv_sum=$(sha256sum <"$2") || hv_fail digest

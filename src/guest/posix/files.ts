@@ -63,7 +63,8 @@ export interface LoadedFile {
   /** By which it finds the disk. */
   serial: string;
   size_bytes: number;
-  sha256: string;
+  /** May be still on its way while the guest reads. */
+  sha256: Promise<string>;
 }
 
 /**
@@ -86,7 +87,7 @@ export async function loadFileFromDisk(
       });
     }
     if (loaded.code !== 0) throw fileFailed("write", path, loaded.stderr);
-    return { size: size_bytes, sha256 };
+    return { size: size_bytes, sha256: await sha256 };
   });
 }
 

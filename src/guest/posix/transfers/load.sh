@@ -16,5 +16,5 @@ while [ -z "$hv_disk" ]; do
   [ "$hv_tries" -lt 100 ] || hv_fail disk
 done
 [ -r "$hv_disk" ] || hv_fail disk
-dd if="$hv_disk" of="$3" bs=1048576 conv=notrunc 2>/dev/null || hv_fail read
+dd if="$hv_disk" of="$3" bs=1048576 conv=notrunc status=none || hv_fail read
 truncate -s "$2" "$3" || hv_fail size

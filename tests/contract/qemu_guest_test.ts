@@ -179,7 +179,13 @@ async function showKilled(program: GuestProgram): Promise<void> {
   while (await Deno.readTextFile(String(begun.stdout_file)) !== "on\n") {
     await new Promise((go) => setTimeout(go, 50));
   }
+  await program.run("guest", "exec", "web", "--", "sh", "-c", "head -c 16000000 /dev/zero >/tmp/large");
+  const copying = program.start("guest", "copy-from", "web", "/tmp/large", "copy", "--channel", "agent");
+  while (passingIn(program).length === 0) await new Promise((go) => setTimeout(go, 20));
   await new Deno.Command("kill", { args: ["-KILL", pid] }).output();
+  const copied = await copying.status;
+  assert.ok(copied.code === 11 || copied.code === 13, `exit code ${copied.code}`);
+  assert.deepEqual(passingIn(program), []);
   const { code, stdout } = await program.run("op", "wait", String(begun.op), "--json");
   assert.deepEqual([code, objectIn(stdout).state], [13, "unknown"]);
   // A process that was killed can still be seen for a moment.
@@ -187,6 +193,14 @@ async function showKilled(program: GuestProgram): Promise<void> {
   assert.equal(await program.failure("guest", "exec", "web", "--", "true"), "hv.conflict");
   await program.json("vm", "start", "web", "--until", "heartbeat");
   assert.equal((await program.run("guest", "exec", "web", "--", "echo", "again")).stdout, "again\n");
+  const { id } = await program.json("vm", "get", "web");
+  const notes = `${program.folder}/state/vms/${id}/guest/passing`;
+  assert.deepEqual([...Deno.readDirSync(notes)], []);
+}
+
+/** What a copy to this host has not given its name yet. */
+function passingIn({ folder }: GuestProgram): string[] {
+  return [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.includes(".hvlab-"));
 }
 
 /** Every byte that the run wrote, and all that it printed; only the file that is there to hold a password may. */

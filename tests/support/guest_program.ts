@@ -81,6 +81,7 @@ export class GuestProgram implements AsyncDisposable {
 export async function openGuestProgram(
   vm: string,
   variables: Record<string, string> = {},
+  memory = "256M",
 ): Promise<GuestProgram> {
   const image = findTinyImage();
   assert.ok(image?.kernel !== undefined && image.fast_kernel !== undefined && image.initrd !== undefined);
@@ -91,7 +92,7 @@ export async function openGuestProgram(
       ...["--initrd", image.initrd, `--append=${image.append ?? ""}`],
     );
     await program.json(
-      ...["vm", "create", vm, "--image", "tiny", "--memory", "256M", "--append", "tiny.ssh_password"],
+      ...["vm", "create", vm, "--image", "tiny", "--memory", memory, "--append", "tiny.ssh_password"],
     );
     await program.json("vm", "start", vm, "--until", "heartbeat");
     return program;

@@ -20,19 +20,34 @@ export function findTinyImage(): string | undefined {
   return folders.find((folder) => folder !== undefined && isFile(joinPath(folder, "vmlinux")));
 }
 
-/** Starts the image with an agent port and a monitor. It ends with the test. */
-export async function startPlainMachine(image: string): Promise<PlainMachine> {
+/** A machine's memory in MiB. */
+const USUAL_MEMORY = 256;
+
+/** Starts the image with an agent port, a monitor, and a free slot named `spare`. It ends with the test. */
+export async function startPlainMachine(image: string, memory: number = USUAL_MEMORY): Promise<PlainMachine> {
   const folder = await Deno.makeTempDir({ prefix: "hvlab-plain-" });
   const agent = joinPath(folder, "agent");
   const monitor = joinPath(folder, "monitor");
   const sshPort = freePort();
   const process = new Deno.Command("qemu-system-x86_64", {
     args: [
-      ...["-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", "256", "-nodefaults", "-no-user-config"],
+      ...[
+        "-M",
+        "q35",
+        "-accel",
+        "tcg",
+        "-cpu",
+        "max",
+        "-m",
+        String(memory),
+        "-nodefaults",
+        "-no-user-config",
+      ],
       ...["-display", "none", "-serial", `file:${joinPath(folder, "serial.log")}`],
       ...["-kernel", joinPath(image, "vmlinux"), "-initrd", joinPath(image, "initrd")],
       ...["-append", (await Deno.readTextFile(joinPath(image, "append"))).trim()],
       ...["-qmp", `unix:${monitor},server=on,wait=off`, "-device", "virtio-rng-pci"],
+      ...["-device", "pcie-root-port,id=spare,chassis=1"],
       ...["-device", "virtio-serial-pci", "-chardev", `socket,id=agent,path=${agent},server=on,wait=off`],
       ...["-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"],
       ...[

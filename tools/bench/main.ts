@@ -3,6 +3,7 @@
 import { buildBundle } from "../bundle.ts";
 import { measureDumps } from "./dumps.ts";
 import { measureGuest } from "./guest.ts";
+import { measureGuestCopies } from "./guest_copies.ts";
 import { measureHyperV } from "./hyperv.ts";
 import { measureConsole } from "./console.ts";
 import { measureLinuxDumps } from "./linux_dumps.ts";
@@ -11,6 +12,7 @@ import { measureList } from "./list.ts";
 import { measureDisks } from "./disks.ts";
 import { measureMcp } from "./mcp.ts";
 import { measureMonitor } from "./monitor.ts";
+import { measureOutputMemory } from "./output_memory.ts";
 import { type Row, showTable } from "./report.ts";
 import { measureSandbox } from "./sandbox.ts";
 import { measureStart } from "./start.ts";
@@ -28,6 +30,8 @@ const PARTS: readonly { name: string; title: string; measure: () => Promise<Row[
   { name: "list", title: "A list of VMs, milliseconds", measure: measureList },
   { name: "hyperv", title: "Hyper-V through the sidecar, milliseconds", measure: measureHyperV },
   { name: "guest", title: "A command in a guest that is up, milliseconds", measure: measureGuest },
+  { name: "guest", title: "256 MiB into a guest, milliseconds", measure: measureGuestCopies },
+  { name: "guest", title: "Peak of memory while a guest prints, MiB", measure: measureOutputMemory },
   { name: "console", title: "Consoles, milliseconds", measure: measureConsole },
   { name: "monitor", title: "A monitor's round trip, microseconds", measure: measureMonitor },
   { name: "exec", title: "A program in a running guest, milliseconds", measure: measureExec },

@@ -1,0 +1,47 @@
+/** How much memory hvlab takes at most while a program of a guest prints: it must not matter how much that is. */
+
+import { openGuestProgram } from "../../tests/support/guest_program.ts";
+import { findTinyImage } from "../../tests/support/plain_qemu.ts";
+import type { Row } from "./report.ts";
+
+const MIB = 1024 * 1024;
+const LITTLE_MIB = 1;
+const MUCH_MIB = 1024;
+const LOOK_MS = 20;
+/** Whatever the collector of garbage leaves lying about. */
+const TARGET = 1.3;
+
+/** Measures once each; answers no rows where there is no image of the tiny guest. */
+export async function measureOutputMemory(): Promise<Row[]> {
+  if (findTinyImage() === undefined) return [];
+  await using program = await openGuestProgram("web");
+  const rows: Row[] = [];
+  for (const channel of ["agent", "ssh"]) {
+    const print = async (mib: number): Promise<number> => {
+      const script = `head -c ${mib * MIB} /dev/zero`;
+      const words = ["guest", "exec", "web", "--channel", channel, "--", "sh", "-c", script];
+      return await peakOf(program.start(...words));
+    };
+    const little = await print(LITTLE_MIB);
+    const much = await print(MUCH_MIB);
+    rows.push(
+      { what: `1 MiB printed over ${channel}`, value: little },
+      { what: `1 GiB printed over ${channel}`, value: much, baseline: little, target: TARGET },
+    );
+  }
+  return rows;
+}
+
+/** The peak of a process's resident memory in MiB, as the kernel last told before its end. */
+async function peakOf(process: Deno.ChildProcess): Promise<number> {
+  let peak = 0;
+  let isOver = false;
+  const ended = process.status.finally(() => isOver = true);
+  while (!isOver) {
+    const status = await Deno.readTextFile(`/proc/${process.pid}/status`).catch(() => "");
+    peak = Math.max(peak, Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024);
+    await new Promise((go) => setTimeout(go, LOOK_MS));
+  }
+  if (!(await ended).success) throw new Error("the program in the guest failed");
+  return peak;
+}

@@ -31,18 +31,8 @@ export async function startPlainMachine(image: string, memory: number = USUAL_ME
   const sshPort = freePort();
   const process = new Deno.Command("qemu-system-x86_64", {
     args: [
-      ...[
-        "-M",
-        "q35",
-        "-accel",
-        "tcg",
-        "-cpu",
-        "max",
-        "-m",
-        String(memory),
-        "-nodefaults",
-        "-no-user-config",
-      ],
+      ...["-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", String(memory)],
+      ...["-nodefaults", "-no-user-config"],
       ...["-display", "none", "-serial", `file:${joinPath(folder, "serial.log")}`],
       ...["-kernel", joinPath(image, "vmlinux"), "-initrd", joinPath(image, "initrd")],
       ...["-append", (await Deno.readTextFile(joinPath(image, "append"))).trim()],

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import * as z from "zod/mini";
 import { Orphan, Removed } from "../../src/contract/vm.ts";
 import { HyperV } from "../../src/drivers/hyperv/client.ts";
-import { putTag, readTag } from "../../src/drivers/hyperv/tag.ts";
+import { putTag, readTag } from "../../src/drivers/hyperv/machines/tag.ts";
 import type { Lab } from "../contract/lab.ts";
 import { faultTest } from "../support/hyperv_lab.ts";
 import { type HyperVWorld, runShell } from "../support/hyperv_world.ts";

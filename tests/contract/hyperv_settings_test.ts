@@ -7,7 +7,7 @@ import { VmSettings } from "../../src/contract/vm_settings.ts";
 import type { CallScope } from "../../src/drivers/call_scope.ts";
 import { HyperV } from "../../src/drivers/hyperv/client.ts";
 import { openHyperVDriver } from "../../src/drivers/hyperv/driver.ts";
-import { changeWithNotes } from "../../src/drivers/hyperv/notes.ts";
+import { changeWithNotes } from "../../src/drivers/hyperv/machines/notes.ts";
 import { StateFolder } from "../../src/state/layout.ts";
 import type { Lab } from "../contract/lab.ts";
 import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";

@@ -6,7 +6,7 @@ import type { CheckpointAbilities } from "../../src/drivers/checkpoint_abilities
 import type { CallScope } from "../../src/drivers/call_scope.ts";
 import { disksOf, memoryFile, memoryTags } from "../../src/drivers/qemu/checkpoints/files.ts";
 import { readSnapshots } from "../../src/drivers/qemu/checkpoints/snapshot_table.ts";
-import { VmMonitor } from "../../src/drivers/qemu/checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../../src/drivers/qemu/monitor/vm_monitor.ts";
 import type { QemuContext } from "../../src/drivers/qemu/context.ts";
 import { readRecord } from "../../src/drivers/qemu/records.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";

@@ -7,8 +7,8 @@ import type { Loss } from "../../contract/plan.ts";
 import type { CheckpointAbilities } from "../checkpoint_abilities.ts";
 import type { CallScope } from "../call_scope.ts";
 import type { HyperV } from "./client.ts";
-import { writeFolder } from "./copies.ts";
-import { writeExportRecord } from "./export_record.ts";
+import { writeFolder } from "./copies/copies.ts";
+import { writeExportRecord } from "./copies/export_record.ts";
 import { checkpointOf } from "./map.ts";
 
 /**

@@ -17,11 +17,11 @@ import {
   Screen,
   Settings,
 } from "./answers.ts";
-import type { Arguments } from "./frames.ts";
+import type { Arguments } from "./sidecar/frames.ts";
 import { CheckpointFacts, MachineAnswer, type MachineFacts, readAnswer } from "./map.ts";
 import type { OperationName } from "./operations.ts";
-import type { Birth, MachineParts } from "./parts.ts";
-import type { SidecarFacts } from "./probe.ts";
+import type { Birth, MachineParts } from "./machines/parts.ts";
+import type { SidecarFacts } from "./sidecar/probe.ts";
 import { Sidecar, type SidecarScope } from "./sidecar.ts";
 
 /** Hyper-V on this host through one sidecar. */

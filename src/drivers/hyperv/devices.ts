@@ -7,7 +7,7 @@ import type { Device, DeviceKind } from "../../contract/device.ts";
 import type { DeviceAbilities, GpuAbilities, SerialPortAbilities } from "../device_abilities.ts";
 import type { HyperV } from "./client.ts";
 import { MachineFacts } from "./map.ts";
-import { readAdapters } from "./networks.ts";
+import { readAdapters } from "./network/networks.ts";
 
 const Drive = z.object({
   id: z.string(),

@@ -4,8 +4,8 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import type { Checkpoint } from "../../contract/checkpoint.ts";
 import type { Vm, VmChange, VmState } from "../../contract/vm.ts";
-import { stateOf } from "./states.ts";
-import { readNext, readTag } from "./tag.ts";
+import { stateOf } from "./machines/states.ts";
+import { readNext, readTag } from "./machines/tag.ts";
 
 /** One VM as `ConvertTo-MachineFacts` gives it. 64-bit numbers come as text. */
 export const MachineFacts = z.object({

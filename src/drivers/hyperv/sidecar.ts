@@ -8,11 +8,11 @@ import { HvError } from "../../base/errors.ts";
 import type { Progress } from "../../contract/operation.ts";
 import type { Host } from "../../host/host.ts";
 import { failureOf } from "./failures.ts";
-import type { Arguments } from "./frames.ts";
-import type { SidecarLink } from "./link.ts";
+import type { Arguments } from "./sidecar/frames.ts";
+import type { SidecarLink } from "./sidecar/link.ts";
 import { type Operation, type OperationName, OPERATIONS } from "./operations.ts";
-import { CANDIDATES, openSidecar, type ReadySidecar, type SidecarFacts } from "./probe.ts";
-import type { OpenRequest, Outcome } from "./requests.ts";
+import { CANDIDATES, openSidecar, type ReadySidecar, type SidecarFacts } from "./sidecar/probe.ts";
+import type { OpenRequest, Outcome } from "./sidecar/requests.ts";
 
 /** What a call carries. */
 export interface SidecarScope {

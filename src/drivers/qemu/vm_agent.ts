@@ -1,8 +1,8 @@
 /** The guest agent of one VM: where it is reached, and whether anything in the guest listens. */
 
 import type { AgentAddress } from "./agent/link.ts";
-import { objectsIn } from "./checkpoints/answers.ts";
-import type { VmMonitor } from "./checkpoints/vm_monitor.ts";
+import { objectsIn } from "./monitor/answers.ts";
+import type { VmMonitor } from "./monitor/vm_monitor.ts";
 import type { QemuContext } from "./context.ts";
 import { observe } from "./observe.ts";
 import type { VmRecord } from "./records.ts";

@@ -5,7 +5,7 @@ import { parseVmId } from "../../../base/ids.ts";
 import { isPlainObject, type JsonValue } from "../../../base/json.ts";
 import { isAbsolutePath } from "../../../base/paths.ts";
 import { AGENT_PORT } from "../launch/argv.ts";
-import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
+import { numberIn, objectsIn, textIn } from "../monitor/answers.ts";
 import type { QemuContext } from "../context.ts";
 import { QmpSession } from "../monitor/qmp.ts";
 

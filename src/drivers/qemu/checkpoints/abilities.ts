@@ -21,7 +21,7 @@ import {
 } from "./records.ts";
 import { lossesOfRestore, restoreCheckpoint } from "./restore.ts";
 import { tidyUpSnapshots } from "./tidy.ts";
-import { VmMonitor } from "./vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** Opens them. Touches nothing by itself. */
 export function openCheckpoints(context: QemuContext, records: VmRecords): CheckpointAbilities {

@@ -6,7 +6,7 @@ import { linkFor } from "../agent/channel.ts";
 import type { AgentAnswer } from "../agent/protocol.ts";
 import type { VmRecord } from "../records.ts";
 import { agentOf, hasAgent } from "../vm_agent.ts";
-import { VmMonitor } from "./vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** A guest that has an agent answers within this time after a restore, on a busy host too. */
 const PATIENCE_MS = 1_500;

@@ -16,7 +16,7 @@ import { readShape } from "./read_shape.ts";
 import { type CheckpointRecord, readBook, refuseTakenName, saveBook, withCheckpoint } from "./records.ts";
 import { saveMemory } from "./state_node.ts";
 import { removeSnapshots, tidyUpSnapshots } from "./tidy.ts";
-import { VmMonitor } from "./vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** What the parts of a checkpoint are; the rest of its record is the same for all kinds. */
 type Parts = Pick<CheckpointRecord, "disks" | "memory">;

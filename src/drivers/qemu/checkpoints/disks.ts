@@ -3,8 +3,8 @@
 import { HvError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/json.ts";
 import { NODE_PREFIX } from "../disks/block_node.ts";
-import { objectsIn, textIn } from "./answers.ts";
-import type { VmMonitor } from "./vm_monitor.ts";
+import { objectsIn, textIn } from "../monitor/answers.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** A disk that a running machine may write. */
 export interface WritableDisk {

@@ -1,8 +1,8 @@
 /** Snapshots of the disks of a living machine, without its memory. */
 
 import { isPlainObject } from "../../../base/json.ts";
-import { objectsIn, textIn } from "./answers.ts";
-import type { VmMonitor } from "./vm_monitor.ts";
+import { objectsIn, textIn } from "../monitor/answers.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** Puts all disks under a tag in one moment: either all have it afterwards or none. */
 export async function snapshotLive(monitor: VmMonitor, tag: string, disks: readonly string[]): Promise<void> {

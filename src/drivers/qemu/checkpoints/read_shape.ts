@@ -1,9 +1,9 @@
 /** Reading off a living QEMU what its machine is made of. */
 
 import { isPlainObject } from "../../../base/json.ts";
-import { numberIn, objectsIn, textIn } from "./answers.ts";
+import { numberIn, objectsIn, textIn } from "../monitor/answers.ts";
 import type { MachineShape } from "./machine_shape.ts";
-import type { VmMonitor } from "./vm_monitor.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 
 const DEVICE_FOLDERS = ["/machine/peripheral", "/machine/peripheral-anon"] as const;
 

@@ -21,7 +21,7 @@ import { type CheckpointRecord, findRecord, readBook, saveBook } from "./records
 import { forgetSaved } from "./saved.ts";
 import { loadMemory } from "./state_node.ts";
 import { tidyUpSnapshots } from "./tidy.ts";
-import { VmMonitor } from "./vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** Run states of a machine whose memory can be replaced where it is; others have lost something that only a start brings back. */
 const LOADABLE: ReadonlySet<string> = new Set([

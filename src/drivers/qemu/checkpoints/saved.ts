@@ -24,7 +24,7 @@ import { readShape } from "./read_shape.ts";
 import { loadMemory, saveMemory } from "./state_node.ts";
 import { readBook, saveBook } from "./records.ts";
 import { removeSnapshots, strayMemoryFiles, tidyUpSnapshots } from "./tidy.ts";
-import { VmMonitor } from "./vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 
 type Saved = NonNullable<VmRecord["saved"]>;
 

@@ -1,7 +1,7 @@
 /** Saving and loading a living machine's memory: through the block node `state`, which no device is attached to. */
 
-import { objectsIn, textIn } from "./answers.ts";
-import type { VmMonitor } from "./vm_monitor.ts";
+import { objectsIn, textIn } from "../monitor/answers.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** It is there while memory is saved or loaded, and named first among the devices of the job. */
 const STATE_NODE = "state";

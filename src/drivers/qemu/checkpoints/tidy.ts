@@ -6,7 +6,7 @@ import { disksOf, isOurTag, memoryFile, memoryTags, snapshotAtRest } from "./fil
 import { deleteLive } from "./live_disks.ts";
 import type { CheckpointBook } from "./records.ts";
 import { readSnapshots } from "./snapshot_table.ts";
-import type { VmMonitor } from "./vm_monitor.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /**
  * Removes every memory and snapshot of hvlab's that no record names. The caller holds the VM's lock; `monitor` is

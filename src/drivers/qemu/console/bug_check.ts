@@ -4,7 +4,7 @@
 
 import { type ErrorCode, HvError } from "../../../base/errors.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../../base/json.ts";
-import { objectsIn, textIn } from "../checkpoints/answers.ts";
+import { objectsIn, textIn } from "../monitor/answers.ts";
 import type { QmpSession } from "../monitor/qmp.ts";
 
 /** A bug check as text: the code in its usual eight digits, the parameters in as many as they need. */

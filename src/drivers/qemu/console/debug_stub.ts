@@ -7,7 +7,7 @@ import { HvError } from "../../../base/errors.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import type { DebugStubAbilities } from "../../console_abilities.ts";
-import { objectsIn } from "../checkpoints/answers.ts";
+import { objectsIn } from "../monitor/answers.ts";
 import type { QemuContext } from "../context.ts";
 import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecords } from "../records.ts";

@@ -3,7 +3,7 @@
 import { HvError } from "../../../base/errors.ts";
 import type { JsonObject } from "../../../base/json.ts";
 import type { PointerStep } from "../../console_abilities.ts";
-import { objectsIn } from "../checkpoints/answers.ts";
+import { objectsIn } from "../monitor/answers.ts";
 import type { QmpSession } from "../monitor/qmp.ts";
 
 /** An axis of an absolute device goes from 0 to this, whatever the screen's size. */

@@ -5,9 +5,9 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
+import { numberIn, objectsIn, textIn } from "../monitor/answers.ts";
 import type { DiskFile } from "../checkpoints/files.ts";
-import type { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** A disk and where its copy goes. */
 export interface DiskCopy extends DiskFile {

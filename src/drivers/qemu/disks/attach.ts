@@ -11,7 +11,7 @@ import type { CallScope } from "../../call_scope.ts";
 import type { AttachmentWish } from "../../disk_abilities.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import { notSeen } from "../checkpoints/create.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { type Observation, observe } from "../observe.ts";
 import type { VmRecord, VmRecords } from "../records.ts";

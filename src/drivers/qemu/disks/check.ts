@@ -3,7 +3,7 @@
 import { isPlainObject, parseJson } from "../../../base/json.ts";
 import type { DiskCheck } from "../../../contract/disk.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { numberIn } from "../checkpoints/answers.ts";
+import { numberIn } from "../monitor/answers.ts";
 import type { QemuContext } from "../context.ts";
 import { readChain, readDisk } from "./chain.ts";
 import { askQemuImg, programFailure } from "./disk_program.ts";

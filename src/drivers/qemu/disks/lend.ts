@@ -3,7 +3,7 @@
 import { joinPath } from "../../../base/paths.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import type { VmRecords } from "../records.ts";
 import { guestFolder } from "../ssh.ts";

@@ -3,8 +3,8 @@
 import { HvError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/json.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { objectsIn, textIn } from "../checkpoints/answers.ts";
-import type { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { objectsIn, textIn } from "../monitor/answers.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 import { blockDevice, blockNode, deviceName, keyOfDevice } from "./block_node.ts";
 import type { SoundLayer } from "./chain.ts";
 import { withHolder } from "./disk_program.ts";

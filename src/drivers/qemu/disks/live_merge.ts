@@ -3,8 +3,8 @@
 import { HvError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/json.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { numberIn, objectsIn, textIn } from "../checkpoints/answers.ts";
-import { MERGE_JOB_PREFIX, VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { numberIn, objectsIn, textIn } from "../monitor/answers.ts";
+import { MERGE_JOB_PREFIX, VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { VmRecords } from "../records.ts";
 import { depthOf, nodeName } from "./block_node.ts";

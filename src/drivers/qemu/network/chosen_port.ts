@@ -1,7 +1,7 @@
 /** Opening ports of the host: for one that hvlab chose, another one takes its place when it has just been taken. */
 
 import { HvError } from "../../../base/errors.ts";
-import type { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 import { type HostForward, openHostForward } from "./host_forwards.ts";
 import { portInUse } from "./host_ports.ts";
 

@@ -9,7 +9,7 @@ import type { Forward } from "../../../contract/network.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { ForwardAbilities, ForwardWish } from "../../network_abilities.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { observe } from "../observe.ts";
 import type { VmRecord, VmRecords } from "../records.ts";

@@ -3,8 +3,8 @@
 import { isPlainObject } from "../../../base/json.ts";
 import type { NicAddress } from "../../../contract/network.ts";
 import { linkFor } from "../agent/channel.ts";
-import { objectsIn, textIn } from "../checkpoints/answers.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { objectsIn, textIn } from "../monitor/answers.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import type { VmRecord } from "../records.ts";
 import { agentOf, hasAgent } from "../vm_agent.ts";

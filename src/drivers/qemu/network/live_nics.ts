@@ -2,8 +2,8 @@
 
 import type { Host } from "../../../host/host.ts";
 import { SPARES } from "../launch/argv.ts";
-import { objectsIn } from "../checkpoints/answers.ts";
-import type { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { objectsIn } from "../monitor/answers.ts";
+import type { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QmpSession } from "../monitor/qmp.ts";
 import { hubPort, linkNetdevs, nicDevice, type NicLink, type NicPlan } from "./netdevs.ts";
 

@@ -2,7 +2,7 @@
 
 import type { Nic } from "../../../contract/network.ts";
 import type { NicLink } from "./netdevs.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { observe } from "../observe.ts";
 import type { VmRecord } from "../records.ts";

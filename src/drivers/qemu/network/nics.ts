@@ -10,7 +10,7 @@ import type { CallScope } from "../../call_scope.ts";
 import type { NicAbilities, NicChange, NicWish } from "../../network_abilities.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import { SPARES } from "../launch/argv.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { observe } from "../observe.ts";
 import type { VmRecord, VmRecords } from "../records.ts";

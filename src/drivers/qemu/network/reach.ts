@@ -2,7 +2,7 @@
 
 import type { Reach } from "../../network_abilities.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { observe } from "../observe.ts";
 import type { VmRecords } from "../records.ts";

@@ -1,7 +1,7 @@
 /** What a machine's network gets once its monitor answers at a start. */
 
 import type { CallScope } from "../../call_scope.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecords } from "../records.ts";

@@ -6,7 +6,7 @@ import type { Orphan, Removed } from "../../../contract/vm.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { readBook } from "../checkpoints/records.ts";
 import { strayMemoryFiles, tidyUpSnapshots } from "../checkpoints/tidy.ts";
-import { VmMonitor } from "../checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import { observe } from "../observe.ts";
 import type { VmRecord, VmRecords } from "../records.ts";

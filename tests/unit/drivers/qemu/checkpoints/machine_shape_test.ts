@@ -5,7 +5,7 @@ import {
   type MachineShape,
 } from "../../../../../src/drivers/qemu/checkpoints/machine_shape.ts";
 import { readShape } from "../../../../../src/drivers/qemu/checkpoints/read_shape.ts";
-import { VmMonitor } from "../../../../../src/drivers/qemu/checkpoints/vm_monitor.ts";
+import { VmMonitor } from "../../../../../src/drivers/qemu/monitor/vm_monitor.ts";
 import { uuidOf } from "../../../../../src/base/ids.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
 import { VM_ID, withQemu } from "../../../../support/qemu_context.ts";

@@ -85,7 +85,7 @@ async function keepUnderLock(
   const journal = new KeeperJournal(doorOf(host, state), warn);
   const changed = (): void => alarm.ring();
   const keep: CrashKeeping = async (crash, limited) => {
-    const { keepLastingCrash } = await import("../flows/lasting_crash.ts");
+    const { keepLastingCrash } = await import("../flows/crashes/lasting_crash.ts");
     return await keepLastingCrash({ host, driver, state }, crash, {
       signal: limited,
       warn,
@@ -93,7 +93,7 @@ async function keepUnderLock(
     });
   };
   const tell: GuestTelling = async (id, causes, limited) => {
-    const { tellGuest } = await import("../flows/guest_panic.ts");
+    const { tellGuest } = await import("../flows/crashes/guest_panic.ts");
     return await tellGuest(driver, id, causes, options.config.policy.channels, limited);
   };
   const work = driver.background?.(journal, changed, keep, tell);

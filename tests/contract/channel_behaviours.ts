@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { joinPath } from "../../src/base/paths.ts";
 import type { ExecResult } from "../../src/contract/guest.ts";
-import { copyFromGuest, copyToGuest } from "../../src/flows/copy_files.ts";
-import { runScriptInGuest } from "../../src/flows/run_script.ts";
+import { copyFromGuest, copyToGuest } from "../../src/flows/copies/copy_files.ts";
+import { runScriptInGuest } from "../../src/flows/guest/run_script.ts";
 import type { ByteFeed, GuestChannel, GuestCommand } from "../../src/guest/channel.ts";
 import type { Host } from "../../src/host/host.ts";
 import { failureOf } from "../support/failures.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { startDeadline } from "../../src/base/deadline.ts";
 import { joinPath } from "../../src/base/paths.ts";
 import { openAgentChannel } from "../../src/drivers/qemu/agent/channel.ts";
-import { runInGuest } from "../../src/flows/run_in_guest.ts";
+import { runInGuest } from "../../src/flows/guest/run_in_guest.ts";
 import type { GuestChannel } from "../../src/guest/channel.ts";
 import { openSshChannel, type SshAddress } from "../../src/guest/ssh/channel.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";

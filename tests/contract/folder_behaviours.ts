@@ -1,8 +1,8 @@
 /** What copying folders is promised to do on every channel; shown on real guests and at the simulated end of PowerShell Direct. */
 
 import assert from "node:assert/strict";
-import type { CopyRequest } from "../../src/flows/copy_files.ts";
-import { type Copied, copyFolderFromGuest, copyFolderToGuest } from "../../src/flows/copy_folders.ts";
+import type { CopyRequest } from "../../src/flows/copies/copy_files.ts";
+import { type Copied, copyFolderFromGuest, copyFolderToGuest } from "../../src/flows/copies/copy_folders.ts";
 import { listFolder } from "../../src/guest/folders/read_folder.ts";
 import { failureOf } from "../support/failures.ts";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";

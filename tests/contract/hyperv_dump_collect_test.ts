@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { DumpCollection } from "../../src/contract/dump_collect.ts";
-import { collectDumps } from "../../src/flows/collect_dumps.ts";
+import { collectDumps } from "../../src/flows/crashes/collect_dumps.ts";
 import { failureOf } from "../support/failures.ts";
 import { endSharedHost, faultTest, type HyperVLab } from "../support/hyperv_lab.ts";
 import { dumpMachine, smallDump } from "../support/machine_dump.ts";

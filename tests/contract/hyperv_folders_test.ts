@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { tarEnd, type TarEntry, tarHeader, tarPadding } from "../../src/base/tar.ts";
-import { runInGuest } from "../../src/flows/run_in_guest.ts";
+import { runInGuest } from "../../src/flows/guest/run_in_guest.ts";
 import { failureOf } from "../support/failures.ts";
 import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";
 import { folderBehaviours, type FolderLab } from "./folder_behaviours.ts";

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { type CrashPolicy, KeptCrash } from "../../src/contract/crash_policy.ts";
 import type { Vm, VmEvent } from "../../src/contract/vm.ts";
-import { awaitKeptCrash } from "../../src/flows/await_kept_crash.ts";
-import { wakeHungGuest } from "../../src/flows/guest_panic.ts";
-import { openChannel } from "../../src/flows/open_channel.ts";
-import { waitUntil } from "../../src/flows/wait_until.ts";
+import { awaitKeptCrash } from "../../src/flows/crashes/await_kept_crash.ts";
+import { wakeHungGuest } from "../../src/flows/crashes/guest_panic.ts";
+import { openChannel } from "../../src/flows/guest/open_channel.ts";
+import { waitUntil } from "../../src/flows/waiting/wait_until.ts";
 import { wantKeeper } from "../../src/state/keeper_mark.ts";
 import { crashFolder, readCrashNotes, writeCrashNote } from "../../src/state/crash_notes.ts";
 import { findCrashModule } from "../support/hvcrash_module.ts";

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import type { Device } from "../../src/contract/device.ts";
 import { abilityOf } from "../../src/flows/abilities.ts";
-import { openChannel } from "../../src/flows/open_channel.ts";
-import { runInGuest } from "../../src/flows/run_in_guest.ts";
-import { waitUntil } from "../../src/flows/wait_until.ts";
+import { openChannel } from "../../src/flows/guest/open_channel.ts";
+import { runInGuest } from "../../src/flows/guest/run_in_guest.ts";
+import { waitUntil } from "../../src/flows/waiting/wait_until.ts";
 import { failureOf } from "../support/failures.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 import { hasProgram } from "../support/tiny_image.ts";

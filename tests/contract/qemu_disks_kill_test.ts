@@ -5,7 +5,7 @@ import { HvError } from "../../src/base/errors.ts";
 import type { DiskAbilities } from "../../src/drivers/disk_abilities.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { askMonitor } from "../../src/drivers/qemu/monitor/monitors.ts";
-import { waitUntil } from "../../src/flows/wait_until.ts";
+import { waitUntil } from "../../src/flows/waiting/wait_until.ts";
 import { actUntilKilled } from "../support/act_until_killed.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { HvError } from "../../src/base/errors.ts";
 import type { DiskAbilities } from "../../src/drivers/disk_abilities.ts";
-import { waitUntil } from "../../src/flows/wait_until.ts";
+import { waitUntil } from "../../src/flows/waiting/wait_until.ts";
 import { qcow2File } from "../support/disk_writer.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 

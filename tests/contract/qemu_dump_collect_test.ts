@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import type { DumpCollection } from "../../src/contract/dump_collect.ts";
 import { triageDumpFile } from "../../src/debugger/triage/triage_file.ts";
-import { collectDumps } from "../../src/flows/collect_dumps.ts";
-import { openChannel } from "../../src/flows/open_channel.ts";
+import { collectDumps } from "../../src/flows/crashes/collect_dumps.ts";
+import { openChannel } from "../../src/flows/guest/open_channel.ts";
 import { dumpMachine } from "../support/machine_dump.ts";
 import { writeMachine } from "../support/machine_writer.ts";
 import { failureOf } from "../support/failures.ts";

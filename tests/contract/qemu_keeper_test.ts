@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { VmEvent } from "../../src/contract/vm.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
-import { waitUntil } from "../../src/flows/wait_until.ts";
+import { waitUntil } from "../../src/flows/waiting/wait_until.ts";
 import type { EventQuery } from "../../src/state/events.ts";
 import { readKeeperWish, seeKeeper, wantKeeper } from "../../src/state/keeper_mark.ts";
 import { openStoreReadOnly } from "../../src/state/store.ts";

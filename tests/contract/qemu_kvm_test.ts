@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { BOOT_SECTOR_EXIT_CODE } from "../../src/drivers/qemu/launch/boot_sector.ts";
 import { folderOf, nameOf } from "../../src/base/paths.ts";
-import { runInGuest } from "../../src/flows/run_in_guest.ts";
+import { runInGuest } from "../../src/flows/guest/run_in_guest.ts";
 import { INSIDE, startKvmGuest, whyNoKvmGuest } from "../support/kvm_guest.ts";
 import { qemuTest } from "../support/qemu_lab.ts";
 import { IS_SOAK } from "../support/soak.ts";

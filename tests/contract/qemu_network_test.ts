@@ -6,9 +6,9 @@ import type { Forward } from "../../src/contract/network.ts";
 import type { NicAbilities, SwitchAbilities } from "../../src/drivers/network_abilities.ts";
 import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { abilityOf } from "../../src/flows/abilities.ts";
-import { openChannel } from "../../src/flows/open_channel.ts";
-import { runInGuest } from "../../src/flows/run_in_guest.ts";
-import { waitUntil } from "../../src/flows/wait_until.ts";
+import { openChannel } from "../../src/flows/guest/open_channel.ts";
+import { runInGuest } from "../../src/flows/guest/run_in_guest.ts";
+import { waitUntil } from "../../src/flows/waiting/wait_until.ts";
 import { failureOf } from "../support/failures.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 

@@ -6,9 +6,9 @@
 import assert from "node:assert/strict";
 import type { Vm } from "../../src/contract/vm.ts";
 import type { GuestChannel } from "../../src/guest/channel.ts";
-import { openChannel } from "../../src/flows/open_channel.ts";
-import { runInGuest } from "../../src/flows/run_in_guest.ts";
-import { waitUntil } from "../../src/flows/wait_until.ts";
+import { openChannel } from "../../src/flows/guest/open_channel.ts";
+import { runInGuest } from "../../src/flows/guest/run_in_guest.ts";
+import { waitUntil } from "../../src/flows/waiting/wait_until.ts";
 import type { QemuLab } from "./qemu_lab.ts";
 import { hasProgram } from "./tiny_image.ts";
 

@@ -2,7 +2,7 @@
 
 import { encodePng } from "../../src/base/png.ts";
 import { readPortablePixmap } from "../../src/drivers/qemu/console/portable_pixmap.ts";
-import { readPart } from "../../src/flows/serial_text.ts";
+import { readPart } from "../../src/flows/console/serial_text.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import { measureSideBySide, type Row } from "./report.ts";
 

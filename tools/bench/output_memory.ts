@@ -6,7 +6,8 @@ import type { Row } from "./report.ts";
 
 const MIB = 1024 * 1024;
 const LITTLE_MIB = 1;
-const MUCH_MIB = 1024;
+/** The agent hands out far less in the same time. */
+const MUCH_MIB = { ssh: 1024, agent: 128 } as const;
 const LOOK_MS = 20;
 /** Whatever the collector of garbage leaves lying about. */
 const TARGET = 1.3;
@@ -16,17 +17,18 @@ export async function measureOutputMemory(): Promise<Row[]> {
   if (findTinyImage() === undefined) return [];
   await using program = await openGuestProgram("web");
   const rows: Row[] = [];
-  for (const channel of ["agent", "ssh"]) {
+  for (const channel of ["ssh", "agent"] as const) {
+    const amount = MUCH_MIB[channel];
     const print = async (mib: number): Promise<number> => {
       const script = `head -c ${mib * MIB} /dev/zero`;
       const words = ["guest", "exec", "web", "--channel", channel, "--", "sh", "-c", script];
       return await peakOf(program.start(...words));
     };
     const little = await print(LITTLE_MIB);
-    const much = await print(MUCH_MIB);
+    const much = await print(amount);
     rows.push(
-      { what: `1 MiB printed over ${channel}`, value: little },
-      { what: `1 GiB printed over ${channel}`, value: much, baseline: little, target: TARGET },
+      { what: `${LITTLE_MIB} MiB printed over ${channel}`, value: little },
+      { what: `${amount} MiB printed over ${channel}`, value: much, baseline: little, target: TARGET },
     );
   }
   return rows;

@@ -3,7 +3,7 @@ import { HvError } from "../../base/errors.ts";
 import { Checkpoint, CheckpointName } from "../../contract/checkpoint.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findCheckpoint } from "../../flows/find_checkpoint.ts";
+import { findCheckpoint } from "../../flows/finding/find_checkpoint.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Saves a VM's disks, and its memory on request, as a point to go back to. */

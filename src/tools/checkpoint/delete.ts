@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { CheckpointRef } from "../../contract/checkpoint.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findCheckpointId } from "../../flows/find_checkpoint.ts";
+import { findCheckpointId } from "../../flows/finding/find_checkpoint.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Removes one checkpoint. The VM's present state and other checkpoints stay as they are. */

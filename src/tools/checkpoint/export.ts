@@ -3,7 +3,7 @@ import { CheckpointRef } from "../../contract/checkpoint.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findCheckpoint } from "../../flows/find_checkpoint.ts";
+import { findCheckpoint } from "../../flows/finding/find_checkpoint.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Writes a checkpoint as files that need nothing else, into a folder that does not exist yet. */

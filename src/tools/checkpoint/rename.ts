@@ -1,7 +1,7 @@
 import { Checkpoint, CheckpointName, CheckpointRef } from "../../contract/checkpoint.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findCheckpoint } from "../../flows/find_checkpoint.ts";
+import { findCheckpoint } from "../../flows/finding/find_checkpoint.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Gives a checkpoint another name; its id stays. */

@@ -4,7 +4,7 @@ import { GuestClock } from "../../contract/guest.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findCheckpoint } from "../../flows/find_checkpoint.ts";
+import { findCheckpoint } from "../../flows/finding/find_checkpoint.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Brings a VM back to a checkpoint; what it holds now and no checkpoint holds is lost. */

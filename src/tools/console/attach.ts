@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { attachTerminal } from "../../flows/attach_terminal.ts";
+import { attachTerminal } from "../../flows/console/attach_terminal.ts";
 import { defineTool } from "../define_tool.ts";
 import { planOnConsole } from "./plan.ts";
 

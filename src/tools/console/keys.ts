@@ -3,7 +3,7 @@ import { KeyChord } from "../../contract/keys.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { strokesOfKeys } from "../../flows/keyboard/strokes.ts";
+import { strokesOfKeys } from "../../flows/console/keyboard/strokes.ts";
 import { defineTool } from "../define_tool.ts";
 import { planOnConsole } from "./plan.ts";
 

@@ -3,7 +3,7 @@ import { HvError } from "../../base/errors.ts";
 import { SerialText } from "../../contract/console.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { readPart } from "../../flows/serial_text.ts";
+import { readPart } from "../../flows/console/serial_text.ts";
 import { defineTool } from "../define_tool.ts";
 
 const USUAL_BYTES = 64 * 1024;

@@ -2,10 +2,10 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { ConsoleWait } from "../../contract/console.ts";
 import { VmRef } from "../../contract/names.ts";
-import { expressionFinder, textFinder } from "../../flows/line_finder.ts";
-import { type Found, SerialSearch } from "../../flows/serial_text.ts";
-import { waitAtMost } from "../../flows/wait_at_most.ts";
-import { waitForSerial, waitUntilSettled } from "../../flows/wait_for_console.ts";
+import { expressionFinder, textFinder } from "../../flows/console/line_finder.ts";
+import { type Found, SerialSearch } from "../../flows/console/serial_text.ts";
+import { waitAtMost } from "../../flows/waiting/wait_at_most.ts";
+import { waitForSerial, waitUntilSettled } from "../../flows/console/wait_for_console.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Waits for a text on a VM's serial line or for its screen to come to rest; over MCP it answers after `wait_s`. */

@@ -4,7 +4,7 @@ import { Device } from "../../contract/device.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findDevice } from "../../flows/find_device.ts";
+import { findDevice } from "../../flows/finding/find_device.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Puts a disc into a VM's drive or takes it out, while the VM runs too. */

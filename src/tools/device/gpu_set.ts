@@ -3,7 +3,7 @@ import { HvError } from "../../base/errors.ts";
 import { Device, GpuMemoryMb, Presence } from "../../contract/device.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findDevice } from "../../flows/find_device.ts";
+import { findDevice } from "../../flows/finding/find_device.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Gives a VM a part of the host's graphics card, or takes it away. */

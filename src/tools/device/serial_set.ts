@@ -4,8 +4,8 @@ import { Device } from "../../contract/device.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findDevice } from "../../flows/find_device.ts";
-import { needFeature } from "../../flows/machine_wish.ts";
+import { findDevice } from "../../flows/finding/find_device.ts";
+import { needFeature } from "../../flows/machines/machine_wish.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Leads a VM's serial port to a socket or a pipe of this host. */

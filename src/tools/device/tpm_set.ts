@@ -1,7 +1,7 @@
 import { Device, Presence } from "../../contract/device.ts";
 import { VmRef } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findDevice } from "../../flows/find_device.ts";
+import { findDevice } from "../../flows/finding/find_device.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Gives a VM a TPM 2.0 or takes it away. What it has kept comes back with it. */

@@ -3,7 +3,7 @@ import { DiskAttachment } from "../../contract/disk.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { describeAttachment } from "../../flows/disk_attachment.ts";
+import { describeAttachment } from "../../flows/disks/disk_attachment.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Plugs a disk into a VM, now when it runs, and for its later starts. */

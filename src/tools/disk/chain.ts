@@ -3,7 +3,7 @@ import { DiskLayer } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { refuseBroken } from "../../drivers/broken_chain.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { describeLayers } from "../../flows/disk_layers.ts";
+import { describeLayers } from "../../flows/disks/disk_layers.ts";
 import { defineTool } from "../define_tool.ts";
 
 const Layers = z.object({ layers: z.array(DiskLayer) });

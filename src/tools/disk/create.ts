@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Disk, DiskFormat, DiskType } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { DiskSizeBytes, typeOfNewDisk } from "../../flows/disk_wish.ts";
+import { DiskSizeBytes, typeOfNewDisk } from "../../flows/disks/disk_wish.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Makes a virtual disk: blank, or one that holds the differences to a parent. */

@@ -2,7 +2,7 @@ import { DiskAttachment } from "../../contract/disk.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { describeAttachment } from "../../flows/disk_attachment.ts";
+import { describeAttachment } from "../../flows/disks/disk_attachment.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Takes a disk out of a VM. Its file stays. */

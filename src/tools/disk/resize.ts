@@ -1,7 +1,7 @@
 import { Disk } from "../../contract/disk.ts";
 import { Path } from "../../contract/path.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { DiskSizeBytes } from "../../flows/disk_wish.ts";
+import { DiskSizeBytes } from "../../flows/disks/disk_wish.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Grows a virtual disk. What its guest makes of the new space is the guest's. */

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { DumpCollection } from "../../contract/dump_collect.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
-import { collectDumps } from "../../flows/collect_dumps.ts";
+import { collectDumps } from "../../flows/crashes/collect_dumps.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Fetches a VM's crash dumps: the files that its guest keeps, and its memory from outside. */

@@ -3,7 +3,7 @@ import { CopyResult } from "../../contract/guest.ts";
 import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_access.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
-import { copyIntoGuest } from "../../flows/copy_with_guest.ts";
+import { copyIntoGuest } from "../../flows/copies/copy_with_guest.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Copies a file or a folder from this host into a guest and checks what arrived. */

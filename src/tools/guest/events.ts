@@ -3,7 +3,7 @@ import { visibleText } from "../../base/visible_text.ts";
 import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_access.ts";
 import { EventLevel, type GuestEvent, GuestEvents } from "../../contract/guest_events.ts";
 import { VmRef } from "../../contract/names.ts";
-import { inspectGuest } from "../../flows/inspect_guest.ts";
+import { inspectGuest } from "../../flows/guest/inspect_guest.ts";
 import { cutList } from "../../guest/collect.ts";
 import { defineTool } from "../define_tool.ts";
 

@@ -5,11 +5,11 @@ import { ExecResult } from "../../contract/guest.ts";
 import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_access.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
-import { attachToGuest } from "../../flows/attach_to_guest.ts";
-import { openInput } from "../../flows/guest_input.ts";
-import { wayOfUser } from "../../flows/run_as.ts";
-import { runInGuest } from "../../flows/run_in_guest.ts";
-import { useGuest } from "../../flows/use_guest.ts";
+import { attachToGuest } from "../../flows/guest/attach_to_guest.ts";
+import { openInput } from "../../flows/guest/guest_input.ts";
+import { wayOfUser } from "../../flows/guest/run_as.ts";
+import { runInGuest } from "../../flows/guest/run_in_guest.ts";
+import { useGuest } from "../../flows/guest/use_guest.ts";
 import { LINE_SHELLS, lineCommand, type LineShell } from "../../guest/shells.ts";
 import { defineTool } from "../define_tool.ts";
 

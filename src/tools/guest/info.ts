@@ -1,7 +1,7 @@
 import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_access.ts";
 import { GuestInfo } from "../../contract/guest_info.ts";
 import { VmRef } from "../../contract/names.ts";
-import { describeGuest } from "../../flows/inspect_guest.ts";
+import { describeGuest } from "../../flows/guest/inspect_guest.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Tells what a guest is: its system, clock, cards, disks and agent. */

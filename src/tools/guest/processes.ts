@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_access.ts";
 import { GuestProcesses } from "../../contract/guest_processes.ts";
 import { VmRef } from "../../contract/names.ts";
-import { inspectGuest } from "../../flows/inspect_guest.ts";
+import { inspectGuest } from "../../flows/guest/inspect_guest.ts";
 import { cutList, holds } from "../../guest/collect.ts";
 import { defineTool } from "../define_tool.ts";
 

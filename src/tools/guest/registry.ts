@@ -4,7 +4,7 @@ import { ACCESS_FIELDS, ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_a
 import { RegistryKey } from "../../contract/guest_registry.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
-import { inspectGuest } from "../../flows/inspect_guest.ts";
+import { inspectGuest } from "../../flows/guest/inspect_guest.ts";
 import { fullPath, readRegistry } from "../../guest/windows/registry.ts";
 import { defineTool } from "../define_tool.ts";
 

@@ -1,7 +1,7 @@
 import { ExecResult } from "../../contract/guest.ts";
 import { ACCESS_HELP, GUEST_ACCESS } from "../../contract/guest_access.ts";
 import { VmRef } from "../../contract/names.ts";
-import { attachToGuest } from "../../flows/attach_to_guest.ts";
+import { attachToGuest } from "../../flows/guest/attach_to_guest.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Gives a person the user's shell in a guest, on their own terminal. */

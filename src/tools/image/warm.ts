@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { Template } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { checkMachineLimits } from "../../flows/machine_limits.ts";
+import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
 import { defineTool } from "../define_tool.ts";
 import { SIZE_FIELDS } from "../machine_fields.ts";
 

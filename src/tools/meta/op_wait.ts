@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { EXIT_CODE_OF } from "../../base/errors.ts";
 import { Operation } from "../../contract/operation.ts";
-import { waitAtMost } from "../../flows/wait_at_most.ts";
+import { waitAtMost } from "../../flows/waiting/wait_at_most.ts";
 import { defineTool } from "../define_tool.ts";
 import { findOperation } from "./find_operation.ts";
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { VmRef } from "../../contract/names.ts";
 import { MacAddress, Nic, SwitchRef, VlanId } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findNic, findSwitch } from "../../flows/find_switch.ts";
+import { findNic, findSwitch } from "../../flows/finding/find_switch.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Gives a VM a network card, now where its machine can take it, else at its next start. */

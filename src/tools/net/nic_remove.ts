@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { VmRef } from "../../contract/names.ts";
 import { NicRef } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findNic } from "../../flows/find_switch.ts";
+import { findNic } from "../../flows/finding/find_switch.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Takes a network card out of a VM, now where its guest lets go of it, else at its next start. */

@@ -3,7 +3,7 @@ import { HvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { Nic, NicRef, SwitchRef, VlanId } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findNic, findSwitch } from "../../flows/find_switch.ts";
+import { findNic, findSwitch } from "../../flows/finding/find_switch.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Plugs a VM's network card into another switch or into none, or changes its VLAN. */

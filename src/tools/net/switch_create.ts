@@ -4,8 +4,8 @@ import { VmName } from "../../contract/names.ts";
 import { DEFAULT_SWITCH, NatPrefix, Switch, SwitchType } from "../../contract/network.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findSwitch } from "../../flows/find_switch.ts";
-import { needFeature } from "../../flows/machine_wish.ts";
+import { findSwitch } from "../../flows/finding/find_switch.ts";
+import { needFeature } from "../../flows/machines/machine_wish.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Makes a switch that no physical network is on. */

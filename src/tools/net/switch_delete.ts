@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { type Switch, SwitchRef } from "../../contract/network.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { findSwitch } from "../../flows/find_switch.ts";
+import { findSwitch } from "../../flows/finding/find_switch.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Removes a switch that hvlab made and no network card is on. */

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { ImageName, VmName } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
-import { makeSandbox } from "../../flows/make_sandbox.ts";
-import { readShare, readShares } from "../../flows/shares.ts";
+import { makeSandbox } from "../../flows/machines/make_sandbox.ts";
+import { readShare, readShares } from "../../flows/machines/shares.ts";
 import { defineTool } from "../define_tool.ts";
 import { SANDBOX_FIELDS, SANDBOX_HELP } from "../machine_fields.ts";
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { VmName, VmRef } from "../../contract/names.ts";
 import { DiskMoment, Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { checkMachineLimits } from "../../flows/machine_limits.ts";
+import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
 import { checkGivenName } from "../policy.ts";
 import { defineTool } from "../define_tool.ts";
 

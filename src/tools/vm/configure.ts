@@ -5,9 +5,9 @@ import { VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { VmSettings } from "../../contract/vm_settings.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { checkMachineSize } from "../../flows/machine_limits.ts";
-import { notToldYet } from "../../flows/guest_panic.ts";
-import { needFeature, readCrashWish } from "../../flows/machine_wish.ts";
+import { checkMachineSize } from "../../flows/machines/machine_limits.ts";
+import { notToldYet } from "../../flows/crashes/guest_panic.ts";
+import { needFeature, readCrashWish } from "../../flows/machines/machine_wish.ts";
 import { defineTool } from "../define_tool.ts";
 import { CRASH_HELP, SETTINGS_HELP, SIZE_FIELDS } from "../machine_fields.ts";
 

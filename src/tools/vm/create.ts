@@ -5,11 +5,11 @@ import { WatchdogAction } from "../../contract/device.ts";
 import { HostName, ImageName, VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { Firmware, Vm } from "../../contract/vm.ts";
-import { readCloudInit } from "../../flows/cloud_init_wish.ts";
-import { readKernelWish } from "../../flows/kernel_wish.ts";
-import { checkMachineLimits } from "../../flows/machine_limits.ts";
-import { needFeature, readCrashWish, readHardwareWish } from "../../flows/machine_wish.ts";
-import { readShare, readShares } from "../../flows/shares.ts";
+import { readCloudInit } from "../../flows/machines/cloud_init_wish.ts";
+import { readKernelWish } from "../../flows/machines/kernel_wish.ts";
+import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
+import { needFeature, readCrashWish, readHardwareWish } from "../../flows/machines/machine_wish.ts";
+import { readShare, readShares } from "../../flows/machines/shares.ts";
 import { defineTool } from "../define_tool.ts";
 import {
   CRASH_HELP,

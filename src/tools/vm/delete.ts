@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { VmRefs } from "../../contract/names.ts";
 import { Removed, type Vm, VmOutcomes } from "../../contract/vm.ts";
 import type { Driver, RemovalOptions } from "../../drivers/driver.ts";
-import { needFeature } from "../../flows/machine_wish.ts";
+import { needFeature } from "../../flows/machines/machine_wish.ts";
 import { defineTool } from "../define_tool.ts";
 import { exitCodeOfAll, forOneOrEach, renderAll } from "./each_target.ts";
 

@@ -4,7 +4,7 @@ import { visibleText } from "../../base/visible_text.ts";
 import { VmRef } from "../../contract/names.ts";
 import { VmEvent } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { nameBugChecks } from "../../flows/bug_check_names.ts";
+import { nameBugChecks } from "../../flows/crashes/bug_check_names.ts";
 import { defineTool } from "../define_tool.ts";
 import type { CallContext } from "../tool.ts";
 

@@ -3,7 +3,7 @@ import { VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { checkMachineLimits } from "../../flows/machine_limits.ts";
+import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
 import { checkGivenName } from "../policy.ts";
 import { defineTool } from "../define_tool.ts";
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { HvError } from "../../base/errors.ts";
 import { VmRef } from "../../contract/names.ts";
 import { ReadinessLevel, Vm } from "../../contract/vm.ts";
-import { bootBefore, waitReady } from "../../flows/wait_ready.ts";
+import { bootBefore, waitReady } from "../../flows/waiting/wait_ready.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Stops a VM in the way that is asked for, which never escalates, and boots it again. One that is off boots. */

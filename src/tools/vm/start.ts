@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { VmRefs } from "../../contract/names.ts";
 import { ReadinessLevel, Vm, VmOutcomes } from "../../contract/vm.ts";
-import { waitReady } from "../../flows/wait_ready.ts";
+import { waitReady } from "../../flows/waiting/wait_ready.ts";
 import { defineTool } from "../define_tool.ts";
 import { exitCodeOfAll, forOneOrEach, renderAll } from "./each_target.ts";
 

@@ -9,9 +9,9 @@ import {
 import { KeptCrash } from "../../contract/crash_policy.ts";
 import { VmRef } from "../../contract/names.ts";
 import { ReadinessLevel, Vm } from "../../contract/vm.ts";
-import { awaitKeptCrash } from "../../flows/await_kept_crash.ts";
-import { type Ready, waitReady } from "../../flows/wait_ready.ts";
-import { waitAtMost } from "../../flows/wait_at_most.ts";
+import { awaitKeptCrash } from "../../flows/crashes/await_kept_crash.ts";
+import { type Ready, waitReady } from "../../flows/waiting/wait_ready.ts";
+import { waitAtMost } from "../../flows/waiting/wait_at_most.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Waits until a VM has come as far as asked; over MCP it answers with what it saw after `wait_s`. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readCloudInit } from "../../../../../src/flows/cloud_init_wish.ts";
+import { readCloudInit } from "../../../../../src/flows/machines/cloud_init_wish.ts";
 import { writeDisc } from "../../../../../src/drivers/qemu/cloud_init/iso9660.ts";
 import { hostNameFrom, seedFiles } from "../../../../../src/drivers/qemu/cloud_init/seed.ts";
 import { openDenoHost } from "../../../../../src/host/deno_host.ts";

@@ -4,7 +4,7 @@ import { uuidOf } from "../../../../../src/base/ids.ts";
 import type { ConsoleAbilities } from "../../../../../src/drivers/console_abilities.ts";
 import { openConsole } from "../../../../../src/drivers/qemu/console/abilities.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
-import { strokesOfKeys } from "../../../../../src/flows/keyboard/strokes.ts";
+import { strokesOfKeys } from "../../../../../src/flows/console/keyboard/strokes.ts";
 import { failureOf } from "../../../../support/failures.ts";
 import { VM_ID, withQemu } from "../../../../support/qemu_context.ts";
 import { listenAsMonitor } from "../../../../support/scripted_monitor.ts";

@@ -1,0 +1,68 @@
+/** From the crash of a guest during a call to the call's answer. */
+
+import { HvError } from "../../base/errors.ts";
+import { copyThroughJson, type JsonObject } from "../../base/json.ts";
+import { formatBytes } from "../../base/units.ts";
+import { renderTriage } from "../../debugger/triage/render.ts";
+import type { KeptCrash } from "../../contract/crash_policy.ts";
+import type { DumpTriage } from "../../contract/dump_triage.ts";
+import type { CallScope } from "../../drivers/call_scope.ts";
+import { type CrashKept, type CrashOptions, keepCrash } from "./keep_crash.ts";
+
+/** The failure with what was kept, and the triage as a page for a person. */
+export interface CrashAnswer {
+  readonly error: HvError;
+  /** Null without a triage. */
+  readonly page: string | null;
+}
+
+/**
+ * Keeps the memory and the console of a crashed guest, and triages. Gives the failure with what was kept in its context
+ * as `crash`, the triage itself in the place of its file; what could not be had stands there as `failure`, and the first
+ * failure is never lost.
+ */
+export async function answerCrash(
+  error: HvError,
+  options: CrashOptions,
+  scope: CallScope,
+): Promise<CrashAnswer> {
+  const crash = await keepCrash(options, scope);
+  const { triage } = crash;
+  return { error: tell(error, crash), page: triage === null ? null : renderTriage(triage) };
+}
+
+function tell(error: HvError, { kept, triage }: CrashKept): HvError {
+  const { core, failure, folder } = kept;
+  const hint = core === undefined
+    ? `Its core could not be kept in "${folder}": ${failure}`
+    : `Its core is kept${extent(kept)}: hvlab dump triage ${core}`;
+  const crash: JsonObject = {
+    ...copyThroughJson(kept),
+    ...(triage === null ? {} : { triage: copyThroughJson(triage) ?? {} }),
+  };
+  return new HvError(
+    error.code,
+    triage === null ? error.message : `${happened(error, triage)}: ${triage.summary}`,
+    {
+      hint,
+      context: { ...error.context, crash },
+      retryable: error.retryable,
+      cause: error.cause ?? error,
+    },
+  );
+}
+
+/** How much of the memory the core holds, where not all. */
+function extent({ memory }: KeptCrash): string {
+  if (memory?.reduced !== true) return "";
+  return `, with ${formatBytes(memory.kept_bytes)} of ${formatBytes(memory.of_bytes)} of memory`;
+}
+
+/** A guest that hung is told by where it was interrupted, which its triage blames nobody for. */
+function happened({ code }: HvError, { stack }: DumpTriage): string {
+  if (code !== "hv.timeout") return "The guest has crashed";
+  const place = stack.find(({ symbol }) => symbol !== null);
+  return place === undefined
+    ? "The guest hung until it was interrupted"
+    : `The guest hung in ${place.module ?? "?"}!${place.symbol} until it was interrupted`;
+}

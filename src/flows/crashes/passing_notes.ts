@@ -1,0 +1,131 @@
+/**
+ * What a copy has under passing names, in the guest and on this host. A note beside the guest's other files says so before
+ * anything is there, under a kernel lock that ends with the call. A call that is killed, or whose guest went away, leaves
+ * the note; the next call that changes something in that guest finds it free and takes away what it names.
+ */
+
+import { HvError } from "../../base/errors.ts";
+import { isPlainObject, parseJson } from "../../base/json.ts";
+import { joinPath, resolvePath } from "../../base/paths.ts";
+import type { Vm } from "../../contract/vm.ts";
+import type { Driver } from "../../drivers/driver.ts";
+import type { GuestChannel } from "../../guest/channel.ts";
+import { guestFilesFor } from "../../guest/folders/guest_files.ts";
+import { isPassing, passingToken } from "../../guest/passing.ts";
+import type { Host } from "../../host/host.ts";
+
+/** Where something will have a passing name, by its token. */
+export interface PassingPlaces {
+  guest?: (token: string) => readonly string[];
+  host?: (token: string) => readonly string[];
+}
+
+interface PassingNote {
+  guest: readonly string[];
+  host: readonly string[];
+}
+
+export interface PassingScope {
+  host: Host;
+  driver: Driver;
+  vm: Vm;
+}
+
+const FOLDER = "passing";
+/** A guest that does not answer within this has its call wait no longer for what others left. */
+const TIDY_LIMIT_MS = 5_000;
+
+/** Failures after which nothing with a passing name is there: nothing was begun, or the guest answered to the end. */
+const DEFINITE: ReadonlySet<string> = new Set([
+  ...["hv.usage", "hv.not_found", "hv.conflict", "hv.policy_denied", "hv.unsupported"],
+  ...["hv.guest_auth", "hv.guest_denied", "hv.guest_identity", "hv.job_failed"],
+]);
+
+/** Does `work` with a token for passing names in these places, which are noted meanwhile. */
+export async function withPassingNames<T>(
+  { host, driver, vm }: PassingScope,
+  { guest = () => [], host: here = () => [] }: PassingPlaces,
+  work: (token: string) => Promise<T>,
+): Promise<T> {
+  const token = passingToken();
+  const folder = driver.guestFolder?.(vm.id);
+  if (folder === undefined) return await work(token);
+  const path = joinPath(folder, FOLDER, token);
+  using _lock = await host.locks.tryTake(path);
+  const working = await host.files.realPath(".");
+  const note: PassingNote = {
+    guest: guest(token),
+    host: here(token).map((place) => resolvePath(working, place)),
+  };
+  {
+    using writer = await host.files.create(path, { overwrite: true });
+    await writer.write(new TextEncoder().encode(JSON.stringify(note)));
+  }
+  let isOver = true;
+  try {
+    return await work(token);
+  } catch (error) {
+    isOver = error instanceof HvError && DEFINITE.has(error.code);
+    throw error;
+  } finally {
+    if (isOver) await host.files.remove(path);
+  }
+}
+
+/** Takes away what calls left that have ended. What cannot be taken away now stays noted. */
+export async function tidyPassing(scope: PassingScope, channel: GuestChannel): Promise<void> {
+  const folder = scope.driver.guestFolder?.(scope.vm.id);
+  if (folder === undefined) return;
+  try {
+    await followNotes(scope, channel, joinPath(folder, FOLDER));
+  } catch (error) {
+    if (!(error instanceof HvError)) throw error;
+  }
+}
+
+async function followNotes(scope: PassingScope, channel: GuestChannel, notes: string): Promise<void> {
+  const { host } = scope;
+  if (await host.files.stat(notes) === undefined) return;
+  for (const { name } of await host.files.list(notes)) {
+    const path = joinPath(notes, name);
+    using lock = await host.locks.tryTake(path, { folderMustExist: true });
+    if (lock === undefined) continue;
+    const note = readNote(await host.files.readText(path));
+    if (note === undefined || await takeAway(scope, channel, note)) {
+      await host.files.remove(path);
+    }
+  }
+}
+
+async function takeAway(
+  { host, driver, vm }: PassingScope,
+  channel: GuestChannel,
+  note: PassingNote,
+): Promise<boolean> {
+  const signal = AbortSignal.timeout(TIDY_LIMIT_MS);
+  try {
+    for (const path of note.host) await host.files.remove(path);
+    const { remove } = await guestFilesFor(channel);
+    for (const path of note.guest) await remove(channel, path, signal);
+    await driver.disks?.takeBack?.(vm.id, { signal, progress: () => {} });
+    return true;
+  } catch (error) {
+    if (error instanceof HvError || error instanceof DOMException) return false;
+    throw error;
+  }
+}
+
+/** `undefined` for a note of a call that was killed before it had anything; paths that are not ours are passed over. */
+function readNote(text: string): PassingNote | undefined {
+  try {
+    const value = parseJson(text);
+    if (!isPlainObject(value)) return undefined;
+    return { guest: passingIn(value.guest), host: passingIn(value.host) };
+  } catch {
+    return undefined;
+  }
+}
+
+function passingIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((path) => typeof path === "string" && isPassing(path)) : [];
+}

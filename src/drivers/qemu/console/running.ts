@@ -23,7 +23,7 @@ export interface Question {
 
 /**
  * Looks at the VM and does one piece of work with its monitor, in one turn. Throws `hv.conflict` when it is in none of
- * the states.
+ * the states, or no longer when the work fails.
  */
 export async function askOnMachine<T extends object>(
   context: QemuContext,
@@ -34,10 +34,19 @@ export async function askOnMachine<T extends object>(
 ): Promise<T> {
   const record = await records.get(id);
   const answer = await askMonitor(context.host, id, new RuntimeFolder(record.runtime), async (session) => {
-    const seen = await readRunState(session);
-    const { state, reason } = stateOf(seen.status, seen);
-    if (!states.includes(state)) throw wrongState(record, action, states, state, reason);
-    return await work(session, record);
+    const refuseOtherState = async (): Promise<void> => {
+      const seen = await readRunState(session);
+      const { state, reason } = stateOf(seen.status, seen);
+      if (!states.includes(state)) throw wrongState(record, action, states, state, reason);
+    };
+    await refuseOtherState();
+    try {
+      return await work(session, record);
+    } catch (error) {
+      // The work itself may have stopped the machine, such as a key at which its kernel panics.
+      if (error instanceof HvError && !signal.aborted) await refuseOtherState();
+      throw error;
+    }
   }, { signal });
   if (answer !== undefined) return answer;
   throw wrongState(record, action, states, "off", undefined);
@@ -54,6 +63,7 @@ function wrongState(
   const hints: Partial<Record<VmState, string>> = {
     off: `Start it: hvlab vm start ${id}`,
     paused: `Let it go on: hvlab vm resume ${id}`,
+    crashed: `See what happened: hvlab vm events ${id}`,
   };
   return new HvError(
     "hv.conflict",

@@ -60,3 +60,28 @@ Deno.test("a mouse button that a cancelled call has pressed comes up again", asy
     ], { signal, progress: () => {} }));
   assert.deepEqual(seen, ["left down", "left up"]);
 });
+
+Deno.test("a key at which the guest's kernel panics leads to a crashed VM, not to QEMU's refusal of the next", () =>
+  withQemu(async ({ host, context, records, addVm }) => {
+    const { runtime } = await addVm();
+    await Deno.mkdir(runtime, { recursive: true });
+    let status = "running";
+    await listenAsMonitor(host, new RuntimeFolder(runtime).monitor("calls"), {
+      uuid: uuidOf(VM_ID),
+      answers: {
+        "query-status": () => ({ status, running: status === "running" }),
+        "input-send-event": () => {
+          if (status !== "running") return undefined;
+          status = "guest-panicked";
+          return {};
+        },
+      },
+    });
+    const { signal } = new AbortController();
+    const error = await failureOf(
+      "hv.conflict",
+      () => openConsole(context, records).press(VM_ID, strokesOfKeys("c"), { signal, progress: () => {} }),
+    );
+    assert.equal(error.context.found, "crashed");
+    assert.match(error.message, /^Cannot press keys of ".+": wanted "running", found "crashed"/);
+  }));

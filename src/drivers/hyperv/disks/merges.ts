@@ -12,6 +12,7 @@ import type { Disk } from "../../../contract/disk.ts";
 import type { Loss } from "../../../contract/plan.ts";
 import type { StateFolder } from "../../../state/layout.ts";
 import type { CallScope } from "../../call_scope.ts";
+import { tryTakeDiskLock } from "../../disk_lock.ts";
 import type { HyperV } from "../client.ts";
 import { DiskFileFacts, diskOf } from "./disk_facts.ts";
 
@@ -60,7 +61,7 @@ export async function mergeDisk(
   path: string,
   scope: CallScope,
 ): Promise<{ disk: Disk; removed: string }> {
-  await using lock = await tryTakeLock(hyperv, state, path);
+  await using lock = await tryTakeDiskLock({ host: hyperv.host, state }, path);
   if (lock === undefined) {
     throw new HvError("hv.conflict", `Another call merges "${path}"`, {
       hint: "Wait until it is done",
@@ -115,7 +116,7 @@ async function completeMerge(
   const canTell = async (): Promise<boolean> =>
     await files.stat(path) === undefined && await files.stat(folderOf(parent)) !== undefined;
   if (!await canTell()) return;
-  await using lock = await tryTakeLock(hyperv, state, path);
+  await using lock = await tryTakeDiskLock({ host: hyperv.host, state }, path);
   if (lock === undefined || !await canTell()) return;
   // A parent that is gone too, or that nobody has written to, has not got the disk's contents: somebody took it away.
   const now = await files.stat(parent);
@@ -166,24 +167,4 @@ function readJson(text: string): unknown {
 
 async function recordPath(state: StateFolder, path: string): Promise<string> {
   return joinPath(state.hypervMerges, `${await sha256Hex(path)}.json`);
-}
-
-/** One call at a time merges a disk; the lock's file goes with it. */
-async function tryTakeLock(
-  { host }: HyperV,
-  state: StateFolder,
-  path: string,
-): Promise<AsyncDisposable | undefined> {
-  const file = joinPath(state.locks, `disk-${await sha256Hex(path)}.lock`);
-  const lock = await host.locks.tryTake(file);
-  if (lock === undefined) return undefined;
-  return {
-    async [Symbol.asyncDispose]() {
-      try {
-        await host.files.remove(file);
-      } finally {
-        lock.release();
-      }
-    },
-  };
 }

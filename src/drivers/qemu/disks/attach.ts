@@ -19,7 +19,7 @@ import { takeVmLock } from "../vm_lock.ts";
 import { deviceName } from "./block_node.ts";
 import { withDisk, withoutDisk } from "./disk_records.ts";
 import { type ReadChain, readChain } from "./chain.ts";
-import { takeDiskLock } from "./disk_lock.ts";
+import { takeDiskLock } from "../../disk_lock.ts";
 import { attachedBlocks, plugIn, removeStrayNodes, unplug } from "./live.ts";
 import { findDiskFile } from "./places.ts";
 import { refuseStrangers, refuseUnreadable } from "./trust.ts";

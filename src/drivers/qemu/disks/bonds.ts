@@ -9,7 +9,7 @@ import { parseJson, sha256Hex } from "../../../base/json.ts";
 import { joinPath } from "../../../base/paths.ts";
 import type { QemuContext } from "../context.ts";
 import { digestFile } from "../../copy_with_digest.ts";
-import { tryTakeDiskLock } from "./disk_lock.ts";
+import { tryTakeDiskLock } from "../../disk_lock.ts";
 
 const SCHEMA = 1;
 /** Named by the digest of the disk's path. */

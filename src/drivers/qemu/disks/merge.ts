@@ -13,7 +13,7 @@ import { imageFolders } from "../images/images.ts";
 import { takeVmLock, type VmLock } from "../vm_lock.ts";
 import { readBond, removeBond, sweepBonds, takeFingerprint, writeBond } from "./bonds.ts";
 import { describeDisk, readChain, readDisk, type SoundLayer } from "./chain.ts";
-import { takeDiskLock } from "./disk_lock.ts";
+import { takeDiskLock } from "../../disk_lock.ts";
 import { replaceDisk } from "./disk_records.ts";
 import { tellQemuImg } from "./disk_program.ts";
 import { qemuName } from "./format_names.ts";

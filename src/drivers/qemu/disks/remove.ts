@@ -6,7 +6,7 @@ import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { imageFolders } from "../images/images.ts";
 import { removeBond, sweepBonds } from "./bonds.ts";
-import { takeDiskLock } from "./disk_lock.ts";
+import { takeDiskLock } from "../../disk_lock.ts";
 import { readDisk } from "./chain.ts";
 import { isInside } from "./places.ts";
 import { describeUsers, findHolders, findVms, ownerOf, refuseParent } from "./users.ts";

@@ -11,7 +11,7 @@ import type { QemuContext } from "../context.ts";
 import { DISK_FILES } from "../overlay.ts";
 import type { VmRecord } from "../records.ts";
 import { describeDisk, readChain, readDisk } from "./chain.ts";
-import { takeDiskLock } from "./disk_lock.ts";
+import { takeDiskLock } from "../../disk_lock.ts";
 import { tellQemuImg } from "./disk_program.ts";
 import { qemuName } from "./format_names.ts";
 import { attachedBlocks } from "./live.ts";

@@ -7,7 +7,7 @@ import {
   writeBond,
 } from "../../../../../src/drivers/qemu/disks/bonds.ts";
 import { describeDisk, readChain, readDisk } from "../../../../../src/drivers/qemu/disks/chain.ts";
-import { takeDiskLock } from "../../../../../src/drivers/qemu/disks/disk_lock.ts";
+import { takeDiskLock } from "../../../../../src/drivers/disk_lock.ts";
 import { mergeDisk } from "../../../../../src/drivers/qemu/disks/merge.ts";
 import { isNetworkName, isSystemFile } from "../../../../../src/drivers/qemu/disks/places.ts";
 import { refuseStrangers } from "../../../../../src/drivers/qemu/disks/trust.ts";

@@ -1,40 +1,9 @@
-/** One change of a disk at a time: its lock, and the name that a file has while it is being made. */
+/** The name that a file has while it is being made. */
 
 import { HvError } from "../../../base/errors.ts";
-import { sha256Hex } from "../../../base/json.ts";
 import { folderOf, joinPath, nameOf } from "../../../base/paths.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { QemuContext } from "../context.ts";
-
-/** Takes the lock of a disk that is changed or made. Throws `hv.conflict` at once when another call has it. */
-export async function takeDiskLock(context: QemuContext, path: string): Promise<AsyncDisposable> {
-  const lock = await tryTakeDiskLock(context, path);
-  if (lock !== undefined) return lock;
-  throw new HvError("hv.conflict", `Another call is at work on the disk "${path}"`, {
-    hint: "Wait until it is done",
-    context: { path, wanted: "idle", found: "busy" },
-    retryable: true,
-  });
-}
-
-/** Takes a disk's lock when it is free, else answers `undefined` at once. */
-export async function tryTakeDiskLock(
-  { host, state }: QemuContext,
-  path: string,
-): Promise<AsyncDisposable | undefined> {
-  const file = joinPath(state.locks, `disk-${await sha256Hex(path)}.lock`);
-  const lock = await host.locks.tryTake(file);
-  if (lock === undefined) return undefined;
-  return {
-    async [Symbol.asyncDispose]() {
-      try {
-        await host.files.remove(file);
-      } finally {
-        lock.release();
-      }
-    },
-  };
-}
 
 /**
  * Makes a file whole or not at all: `fill` writes it under a passing name beside its place. What a killed call left

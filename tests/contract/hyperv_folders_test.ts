@@ -71,20 +71,13 @@ faultTest("an archive that leads out of its folder is not unpacked", async ({ la
   const { channel, place, run } = await openFolderLab(lab);
   const { folders } = channel;
   assert.ok(folders);
-  for (const path of ["a/../../out", "in/NUL.txt"]) {
-    const entry: TarEntry = { path, kind: "file", size_bytes: 3, mode: 0o644, modified_s: 0 };
-    const parts = [tarHeader(entry), new TextEncoder().encode("bad"), tarPadding(3), tarEnd()];
-    const feed = () => Promise.resolve(parts.shift() ?? null);
-    const unpacking = () =>
-      folders.unpack(
-        channel,
-        `${place}/in`,
-        feed,
-        { overwrite: false, token: "0a1b2c3d" },
-        AbortSignal.timeout(LIMIT_MS),
-      );
-    assert.equal((await failureOf("hv.unsupported", unpacking)).context.path, path);
-  }
+  const entry: TarEntry = { path: "a/../../out", kind: "file", size_bytes: 3, mode: 0o644, modified_s: 0 };
+  const parts = [tarHeader(entry), new TextEncoder().encode("bad"), tarPadding(3), tarEnd()];
+  const feed = () => Promise.resolve(parts.shift() ?? null);
+  const options = { overwrite: false, token: "0a1b2c3d" };
+  const unpacking = () =>
+    folders.unpack(channel, `${place}/in`, feed, options, AbortSignal.timeout(LIMIT_MS));
+  assert.equal((await failureOf("hv.unsupported", unpacking)).context.path, entry.path);
   assert.equal((await run({ argv: ["ls", "-A", place] })).stdout, "");
 });
 

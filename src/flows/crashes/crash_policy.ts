@@ -7,6 +7,7 @@ import { renderTriage } from "../../debugger/triage/render.ts";
 import type { KeptCrash } from "../../contract/crash_policy.ts";
 import type { DumpTriage } from "../../contract/dump_triage.ts";
 import type { CallScope } from "../../drivers/call_scope.ts";
+import { isSilence } from "./guest_panic.ts";
 import { type CrashKept, type CrashOptions, keepCrash } from "./keep_crash.ts";
 
 /** The failure with what was kept, and the triage as a page for a person. */
@@ -40,8 +41,10 @@ function tell(error: HvError, { kept, triage }: CrashKept): HvError {
     ...copyThroughJson(kept),
     ...(triage === null ? {} : { triage: copyThroughJson(triage) ?? {} }),
   };
+  // What was unknown is known now: the guest was silent because it hung.
+  const code = error.code === "hv.outcome_unknown" ? "hv.guest_crashed" : error.code;
   return new HvError(
-    error.code,
+    code,
     triage === null ? error.message : `${happened(error, triage)}: ${triage.summary}`,
     {
       hint,
@@ -59,8 +62,8 @@ function extent({ memory }: KeptCrash): string {
 }
 
 /** A guest that hung is told by where it was interrupted, which its triage blames nobody for. */
-function happened({ code }: HvError, { stack }: DumpTriage): string {
-  if (code !== "hv.timeout") return "The guest has crashed";
+function happened(error: HvError, { stack }: DumpTriage): string {
+  if (!isSilence(error)) return "The guest has crashed";
   const place = stack.find(({ symbol }) => symbol !== null);
   return place === undefined
     ? "The guest hung until it was interrupted"

@@ -75,9 +75,9 @@ export function isCrash(error: unknown): error is HvError {
   return error instanceof HvError && error.code === "hv.guest_crashed";
 }
 
-/** Whether a failure is a time limit that has passed. */
-export function isTimeout(error: unknown): error is HvError {
-  return error instanceof HvError && error.code === "hv.timeout";
+/** Whether a failure is a guest's silence, which may hang: the time was over, or it does not answer any more. */
+export function isSilence(error: unknown): error is HvError {
+  return error instanceof HvError && (error.code === "hv.timeout" || error.code === "hv.outcome_unknown");
 }
 
 /**

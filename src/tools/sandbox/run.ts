@@ -7,7 +7,7 @@ import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { joinPath } from "../../base/paths.ts";
 import { copyToGuest } from "../../flows/copies/copy_files.ts";
-import { isCrash, isTimeout, letGuestTell, wakeHungGuest } from "../../flows/crashes/guest_panic.ts";
+import { isCrash, isSilence, letGuestTell, wakeHungGuest } from "../../flows/crashes/guest_panic.ts";
 import { readCopyPair } from "../../flows/copies/copy_pair.ts";
 import { leavesEvidence, makeSandbox, removeSandbox, tellBroken } from "../../flows/machines/make_sandbox.ts";
 import { openChannel } from "../../flows/guest/open_channel.ts";
@@ -95,8 +95,8 @@ export default defineTool({
       kept = keep && leavesEvidence(error);
       if (on_crash === "stop") throw tellBroken(error, vm.id, kept);
       // What is kept of a guest that hangs is kept when the time of the call is over.
-      const limited = isTimeout(error) ? { ...context, signal: AbortSignal.timeout(HANG_LIMIT_MS) } : context;
-      const isDead = isCrash(error) || (isTimeout(error) && await wakeHungGuest(limited, vm, limited.signal));
+      const limited = isSilence(error) ? { ...context, signal: AbortSignal.timeout(HANG_LIMIT_MS) } : context;
+      const isDead = isCrash(error) || (isSilence(error) && await wakeHungGuest(limited, vm, limited.signal));
       if (!isDead) throw tellBroken(error, vm.id, kept);
       const { answerCrash } = await import("../../flows/crashes/crash_policy.ts");
       const folder = output ?? joinPath(context.state.crashes, context.op ?? vm.id);

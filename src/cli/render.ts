@@ -2,7 +2,7 @@
 
 import { isPlainObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { formatBytes, formatDuration } from "../base/units.ts";
-import { visibleText } from "../base/visible_text.ts";
+import { visibleLines, visibleText } from "../base/visible_text.ts";
 import { inColumns } from "./columns.ts";
 
 const MIB = 1024 * 1024;
@@ -11,8 +11,9 @@ const SMALL_BYTES = 1024;
 
 /**
  * An object as aligned `key: value` lines; a list of objects as a table under its plural. Sizes and durations are
- * shown with their units. Control characters in texts are made visible. `columns` choose and order those of the table
- * that is the whole answer.
+ * shown with their units. Control characters in texts are made visible; a text of several lines stands below its key, each
+ * line further in, so that none can pass for another field. `columns` choose and order those of the table that is the whole
+ * answer.
  */
 export function renderObject(result: JsonObject, columns?: readonly string[]): string {
   const entries = Object.entries(result);
@@ -23,12 +24,21 @@ export function renderObject(result: JsonObject, columns?: readonly string[]): s
   const lines: string[][] = [];
   const blocks: string[] = [];
   for (const [key, value] of entries) {
-    if (isTable(value) && value.length > 0) {
-      blocks.push(`${labelOf(key)}:\n${indented(renderTable(key, value))}`);
-    } else if (isNonEmptyObject(value)) blocks.push(`${labelOf(key)}:\n${indented(renderObject(value))}`);
-    else lines.push([`${labelOf(key)}:`, exactText(key, value)]);
+    const label = ownLabelOf(key, result);
+    const block = blockOf(key, value);
+    if (block === undefined) lines.push([`${label}:`, exactText(key, value)]);
+    else blocks.push(`${label}:\n${indented(block)}`);
   }
   return [...(lines.length === 0 ? [] : [inColumns(lines)]), ...blocks].join("\n");
+}
+
+/** What takes lines of its own. */
+function blockOf(key: string, value: JsonValue): string | undefined {
+  if (isTable(value) && value.length > 0) return renderTable(key, value);
+  if (isNonEmptyObject(value)) return renderObject(value);
+  if (typeof value !== "string") return undefined;
+  const text = withoutLastBreak(value);
+  return text.includes("\n") ? visibleLines(text) : undefined;
 }
 
 /**
@@ -54,7 +64,15 @@ function labelOf(key: string): string {
   return visibleText(key.replace(/_(mb|bytes|s|ms)$/, "").replaceAll("_", " "));
 }
 
+/** The whole name where the short one would be another field's: beside `stdout`, the size is `stdout bytes`. */
+function ownLabelOf(key: string, siblings: JsonObject): string {
+  const label = labelOf(key);
+  const isTaken = Object.keys(siblings).some((other) => other !== key && labelOf(other) === label);
+  return isTaken ? visibleText(key.replaceAll("_", " ")) : label;
+}
+
 function exactText(key: string, value: JsonValue): string {
+  if (typeof value === "string") return visibleText(withoutLastBreak(value));
   const short = shortText(key, value);
   const isRounded = typeof value === "number" && key.endsWith("_bytes") && value >= SMALL_BYTES;
   return isRounded ? `${short} (${value} bytes)` : short;
@@ -75,6 +93,11 @@ function numberText(key: string, value: number): string {
   if (key.endsWith("_mb")) return formatBytes(value * MIB);
   if (key.endsWith("_ms")) return formatDuration(value);
   return key.endsWith("_s") ? formatDuration(value * 1000) : String(value);
+}
+
+/** A program ends its last line too, so one line is no text of several. */
+function withoutLastBreak(text: string): string {
+  return text.replace(/\r?\n$/, "");
 }
 
 function isTable(value: JsonValue | undefined): value is JsonObject[] {

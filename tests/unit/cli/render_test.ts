@@ -63,8 +63,26 @@ Deno.test("renderObject puts inner objects and tables below", () => {
 
 Deno.test("renderObject lets no text of others act on the terminal or break its lines", () => {
   assert.equal(
-    renderObject({ name: "a\x1b[2J\nb", "k\x07": "v", list: ["\x9b"] }),
-    ["name:   a\\x1b[2J\\x0ab", "k\\x07:  v", "list:   \\x9b"].join("\n"),
+    renderObject({ name: "a\x1b[2J\nstate:  off", "k\x07": "v", list: ["\x9b\n"] }),
+    ["k\\x07:  v", "list:   \\x9b\\x0a", "name:", "  a\\x1b[2J", "  state:  off"].join("\n"),
+  );
+});
+
+Deno.test("renderObject prints what a program wrote as lines, and its size under a name of its own", () => {
+  assert.equal(
+    renderObject({
+      result: { exit_code: 0, stdout: "1\n2\n", stderr: "one\r\n", stdout_bytes: 4, stderr_bytes: 5 },
+    }),
+    [
+      "result:",
+      "  exit code:     0",
+      "  stderr:        one",
+      "  stdout bytes:  4 B",
+      "  stderr bytes:  5 B",
+      "  stdout:",
+      "    1",
+      "    2",
+    ].join("\n"),
   );
 });
 

@@ -1,6 +1,7 @@
 /** Dumps that were fetched from a VM. */
 
 import * as z from "zod/mini";
+import { CoreMemory } from "./crash_policy.ts";
 
 /** What was fetched, and what was not. */
 export const DumpCollection = z.object({
@@ -12,6 +13,8 @@ export const DumpCollection = z.object({
     source: z.enum(["guest", "memory"]),
     guest_path: z.optional(z.string()),
     size_bytes: z.int(),
+    /** Of a core that was to be sparse: how much of the memory it holds. */
+    memory: z.optional(CoreMemory),
     /** Of files of the guest: what was compared on the way. */
     sha256: z.optional(z.string()),
     /** What `dump inspect` says of it. */

@@ -11,7 +11,7 @@ import { failureOf } from "../support/failures.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 import { windowsGuestDisk } from "../support/windows_guest.ts";
 
-const ALL = { guest: true, memory: true, overwrite: false };
+const ALL = { guest: true, memory: true, sparse: false, overwrite: false };
 
 async function collect(
   { host, driver, scope }: QemuLab,
@@ -52,6 +52,11 @@ qemuTest("a Linux guest's dumps and its memory are fetched, and each is named", 
   assert.deepEqual(Deno.readFileSync(`${output}/box-127.0.0.1-2026-vmcore`), written);
   assert.match(files[0]?.failure ?? "", /Cannot read the dump/);
   assert.match(files[2]?.os_version ?? "", /^\d+\.\d+\./, "the guest's kernel says who it is");
+  const sparse = await collect(lab, id, output, { guest: false, sparse: true, overwrite: true });
+  const [core] = sparse.files;
+  assert.equal(core?.memory?.reduced, true, core?.memory?.reason);
+  assert.equal(core?.size_bytes, (await Deno.stat(core?.path ?? "")).size);
+  assert.ok(core.size_bytes < (files[2]?.size_bytes ?? 0) / 2, `${core.size_bytes} bytes are left`);
   const again = await failureOf("hv.conflict", () => collect(lab, id, output, { guest: false }));
   assert.equal(again.context.found, "file");
   assert.equal((await collect(lab, id, output, { memory: false, overwrite: true })).files.length, 2);

@@ -2,10 +2,12 @@
 
 import { HvError, toHvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
+import type { CoreMemory } from "../../contract/crash_policy.ts";
 import type { CollectedDump, DumpCollection } from "../../contract/dump_collect.ts";
 import type { Progress } from "../../contract/operation.ts";
 import type { Vm } from "../../contract/vm.ts";
 import { inspectDumpFile } from "../../debugger/inspect_file.ts";
+import { leaveCoreWhole, reduceCore } from "../../debugger/linux/reduce_core.ts";
 import type { CallScope } from "../../drivers/call_scope.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import type { MemoryDumpFormat } from "../../drivers/memory_dump_abilities.ts";
@@ -21,6 +23,8 @@ export interface CollectOptions {
   readonly output: string;
   readonly guest: boolean;
   readonly memory: boolean;
+  /** Of a Linux guest's memory only what triage, log and tasks read. */
+  readonly sparse: boolean;
   readonly overwrite: boolean;
   /** The ways into guests that the policy allows; all when left out. */
   readonly channels?: readonly string[] | null;
@@ -110,7 +114,7 @@ const EXTENSIONS: Readonly<Record<MemoryDumpFormat, string>> = { win_dmp: "dmp",
 
 /** In Windows' own format when the guest has told the machine how; else as a core file, which every guest gives. */
 async function collectMemory(
-  { host, driver, vm, scope, output, overwrite }: Collector,
+  { host, driver, vm, scope, output, overwrite, sparse }: Collector,
 ): Promise<CollectedDump> {
   if (!driver.features.has("dumps")) {
     throw new HvError("hv.unsupported", `The driver "${driver.name}" cannot write a guest's memory`, {
@@ -126,7 +130,15 @@ async function collectMemory(
       ...scope,
       progress,
     });
-    return { ...await describe(host, path), source: "memory", size_bytes };
+    if (!sparse) return { ...await describe(host, path), source: "memory", size_bytes };
+    const memory = await makeSparse(host, path, format, scope.signal);
+    const facts = await host.files.stat(path);
+    return {
+      ...await describe(host, path),
+      source: "memory",
+      size_bytes: facts?.size_bytes ?? size_bytes,
+      memory,
+    };
   };
   try {
     return await write("win_dmp");
@@ -134,6 +146,17 @@ async function collectMemory(
     if (!(thrown instanceof HvError) || thrown.context.reason !== "no_dump_header") throw thrown;
   }
   return await write("elf");
+}
+
+async function makeSparse(
+  host: Host,
+  path: string,
+  format: MemoryDumpFormat,
+  signal: AbortSignal,
+): Promise<CoreMemory> {
+  return format === "elf"
+    ? await reduceCore(host, path, signal)
+    : await leaveCoreWhole(host, path, "Only a core of Linux can be reduced", signal);
 }
 
 /** Names of VMs may hold what no file name should begin with or contain. */

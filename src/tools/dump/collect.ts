@@ -16,14 +16,16 @@ export default defineTool({
     output: Path,
     guest: z._default(z.boolean(), true),
     memory: z._default(z.boolean(), true),
+    sparse: z._default(z.boolean(), false),
     overwrite: z._default(z.boolean(), false),
   },
   positional: ["vm"],
-  unlisted: ["overwrite"],
+  unlisted: ["sparse", "overwrite"],
   help: {
     output: "The folder that gets the files; it is made when it is not there",
     guest: "Files that the guest keeps: the configured dump and small ones, /proc/vmcore, /var/crash",
     memory: "The memory as the host sees it, where the driver can",
+    sparse: "Of a Linux guest's memory only what triage, log and tasks read",
     overwrite: "Replace files of earlier calls",
   },
   output: DumpCollection,
@@ -41,9 +43,13 @@ export default defineTool({
       fingerprint: { id: vm.id, state: vm.state, pid: vm.pid ?? null },
     }),
   handle: (
-    { output, guest, memory, overwrite },
+    { output, guest, memory, sparse, overwrite },
     { host, driver, config: { policy: { channels } }, vm, signal, progress },
-  ) => collectDumps(host, driver, vm, { output, guest, memory, overwrite, channels }, { signal, progress }),
+  ) =>
+    collectDumps(host, driver, vm, { output, guest, memory, sparse, overwrite, channels }, {
+      signal,
+      progress,
+    }),
   render: ({ name, files, skipped }) =>
     [
       files.length === 0 ? `"${name}" keeps no dump` : `${files.length} from "${name}"`,

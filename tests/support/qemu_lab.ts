@@ -101,5 +101,12 @@ async function inside(root: string, work: (lab: QemuLab) => Promise<void>): Prom
     const context = { host, state, config: DEFAULT_CONFIG, findings };
     const left = (await new ProcessView(context).all()).filter(({ args }) => args.includes(`${root}/run`));
     for (const { pid } of left) await host.processes.kill(pid, "KILL");
+    await Promise.all(left.map(({ pid }) => untilGone(pid)));
   }
+}
+
+/** A process that this one has started counts as its own until it has been waited for. */
+async function untilGone(pid: number): Promise<void> {
+  const isThere = (): Promise<boolean> => Deno.lstat(`/proc/${pid}`).then(() => true, () => false);
+  while (await isThere()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -8,6 +8,7 @@ import type { GuestChannel } from "../../guest/channel.ts";
 import type { GuestLogin } from "../../guest/login.ts";
 import type { TemplateAbilities } from "../template_abilities.ts";
 import { cutLastWords } from "../last_words.ts";
+import { wayAfterCrash } from "../way_on.ts";
 import type { Driver, Feature, ImageAbilities, SandboxAbilities, VmAbilities, VmListing } from "../driver.ts";
 import { openAdoption } from "./adoption/adopt.ts";
 import { closeLinks, openAgentChannel } from "./agent/channel.ts";
@@ -149,6 +150,7 @@ export function openQemuDriver(context: QemuContext): Driver {
       clock: context.host.clock,
       state: async (signal) => (await look(await records.get(vm.id), signal)).state,
       lastWords: () => lastWords(vm.id),
+      wayAfterCrash: wayAfterCrash(vm),
     });
   const plainChannels = (vm: Vm): GuestChannel[] => {
     if (vm.driver !== "qemu") throw new HvError("hv.internal", `The VM "${vm.id}" is not QEMU's`);

@@ -18,6 +18,8 @@ export interface MachineLook {
   clock: Clock;
   state: (signal: AbortSignal) => Promise<VmState>;
   lastWords: (signal: AbortSignal) => Promise<string | undefined>;
+  /** What to do about a crash. */
+  wayAfterCrash: string;
 }
 
 /** The same channel; its `hv.guest_crashed` carry the guest's last words, its `hv.outcome_unknown` say when the VM is off. */
@@ -37,7 +39,7 @@ export async function explainLoss(error: HvError, look: MachineLook): Promise<Hv
   using limit = startDeadline(look.clock, LOOK_LIMIT_MS);
   try {
     if (error.code === "hv.guest_crashed") {
-      return withLastWords(error, await look.lastWords(limit.signal), error.hint ?? "Restart the VM");
+      return withLastWords(error, await look.lastWords(limit.signal), error.hint ?? look.wayAfterCrash);
     }
     let found = await look.state(limit.signal);
     while (PASSING.has(found)) {

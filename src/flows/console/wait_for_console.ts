@@ -6,6 +6,7 @@ import type { Picture } from "../../base/png.ts";
 import type { Vm } from "../../contract/vm.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import { withLastWords } from "../../drivers/last_words.ts";
+import { wayAfterCrash, wayToRun } from "../../drivers/way_on.ts";
 import { abilityOf } from "../abilities.ts";
 import type { Found, SerialSearch } from "./serial_text.ts";
 import { showsTheSame } from "./settled_screen.ts";
@@ -86,17 +87,18 @@ async function readLastWords(driver: Driver, id: string): Promise<string | undef
   }
 }
 
-function whyOver({ id, name, state }: Vm, wanted: string): HvError | undefined {
+function whyOver(vm: Vm, wanted: string): HvError | undefined {
+  const { id, name, state } = vm;
   const context = { vm: id, wanted, found: state };
   if (state === "crashed") {
     return new HvError("hv.guest_crashed", `The guest of "${name}" has crashed before it wrote "${wanted}"`, {
-      hint: "Restart the VM",
+      hint: wayAfterCrash(vm),
       context,
     });
   }
   if (state !== "off" && state !== "saved" && state !== "paused") return undefined;
   return new HvError("hv.conflict", `The VM "${name}" is ${state} and has not written "${wanted}"`, {
-    hint: state === "paused" ? `Let it go on: hvlab vm resume ${id}` : `Start it: hvlab vm start ${id}`,
+    hint: wayToRun(vm) ?? `Look at it with \`hvlab vm get ${id}\``,
     context,
   });
 }

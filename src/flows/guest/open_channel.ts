@@ -3,6 +3,7 @@
 import { HvError } from "../../base/errors.ts";
 import type { Vm } from "../../contract/vm.ts";
 import type { Driver } from "../../drivers/driver.ts";
+import { wayAfterCrash, wayToRun } from "../../drivers/way_on.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
 import { allowsChannel, notAllowed } from "../../guest/choose.ts";
 
@@ -26,7 +27,7 @@ export function openChannel(driver: Driver, vm: Vm, allowed?: readonly string[] 
 export function refuseUnusable(vm: Vm): void {
   if (vm.state === "crashed") {
     throw new HvError("hv.guest_crashed", `The guest of "${vm.name}" has crashed`, {
-      hint: "Restart the VM",
+      hint: wayAfterCrash(vm),
       context: { vm: vm.id, ...(vm.state_reason === undefined ? {} : { reason: vm.state_reason }) },
     });
   }
@@ -35,7 +36,7 @@ export function refuseUnusable(vm: Vm): void {
       "hv.conflict",
       `The VM "${vm.name}" is ${vm.state}, and its guest can only be used while it is running`,
       {
-        hint: `Start it with \`hvlab vm start\``,
+        hint: wayToRun(vm) ?? `Wait for it with \`hvlab vm wait ${vm.id}\``,
         context: { vm: vm.id, wanted: "running", found: vm.state },
       },
     );

@@ -6,6 +6,7 @@ import type { Progress } from "../../contract/operation.ts";
 import type { ReadinessLevel, Vm, VmState } from "../../contract/vm.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import { withLastWords } from "../../drivers/last_words.ts";
+import { wayAfterCrash, wayToRun } from "../../drivers/way_on.ts";
 import { abilityOf } from "../abilities.ts";
 import { openChannel } from "../guest/open_channel.ts";
 
@@ -56,7 +57,11 @@ export async function waitUntil(
   } catch (error) {
     if (!(error instanceof HvError)) throw error;
     if (error.code === "hv.guest_crashed") {
-      throw withLastWords(error, await readLastWords(driver, id), error.hint ?? RESTART);
+      throw withLastWords(
+        error,
+        await readLastWords(driver, id),
+        error.hint ?? wayAfterCrash(seen ?? { id }),
+      );
     }
     if (!signal.aborted || error.code !== "hv.timeout") throw error;
     const waited = Math.round((clock.monotonic() - started) / 100) / 10;
@@ -73,7 +78,6 @@ export async function waitUntil(
   }
 }
 
-const RESTART = "Restart the VM";
 const LAST_WORDS_LIMIT_MS = 2_000;
 
 /** Has a limit of its own, since the wait is over; a look that fails is no failure. */
@@ -211,7 +215,7 @@ function refuseEnd(vm: Vm, level: ReadinessLevel): void {
     "hv.guest_crashed",
     `The guest of "${vm.name}" has crashed while "${level}" was awaited`,
     {
-      hint: RESTART,
+      hint: wayAfterCrash(vm),
       context: {
         vm: vm.id,
         wanted: level,
@@ -224,7 +228,7 @@ function refuseEnd(vm: Vm, level: ReadinessLevel): void {
 
 function conflict(vm: Vm, wanted: string): HvError {
   return new HvError("hv.conflict", `The VM "${vm.name}" is ${vm.state}: wanted "${wanted}"`, {
-    hint: vm.state === "paused" ? "Resume it with `hvlab vm resume`" : "Start it with `hvlab vm start`",
+    hint: wayToRun(vm) ?? `Look at it with \`hvlab vm get ${vm.id}\``,
     context: { vm: vm.id, wanted, found: vm.state },
   });
 }

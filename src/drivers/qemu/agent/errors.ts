@@ -42,10 +42,7 @@ export function lostWithinWork(commands: readonly AgentCommand[], error: unknown
 }
 
 export function guestCrashed(reason: string): HvError {
-  return new HvError("hv.guest_crashed", `The guest has crashed: ${reason}`, {
-    hint: "Restart the VM",
-    context: { reason },
-  });
+  return new HvError("hv.guest_crashed", `The guest has crashed: ${reason}`, { context: { reason } });
 }
 
 /**

@@ -3,6 +3,7 @@
 import { HvError } from "../../../base/errors.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { PauseAbilities } from "../../vm_extras.ts";
+import { wayToRun } from "../../way_on.ts";
 import { setGuestClock } from "../checkpoints/clock.ts";
 import { forgetSaved } from "../checkpoints/saved.ts";
 import type { QemuContext } from "../context.ts";
@@ -77,7 +78,7 @@ async function tell(
 }
 
 function wrongState(
-  { id, name }: VmRecord,
+  { id, name, adopted }: VmRecord,
   action: string,
   wanted: string,
   { state, reason }: Observation,
@@ -87,9 +88,8 @@ function wrongState(
     "hv.conflict",
     `Cannot ${action} "${name}": wanted "${wanted}", found "${state}"${because}`,
     {
-      hint: state === "off" || state === "saved"
-        ? `Start it: hvlab vm start ${id}`
-        : `Wait until it is ${wanted}: hvlab vm get ${id}`,
+      hint: wayToRun({ id, state, adopted: adopted !== undefined }) ??
+        `Look at it again in a moment: hvlab vm get ${id}`,
       context: { vm: id, wanted, found: state },
     },
   );

@@ -9,6 +9,7 @@ function lookAt(...states: VmState[]) {
     clock: systemClock,
     state: () => Promise.resolve(states.length > 1 ? states.shift() ?? "off" : states[0] ?? "off"),
     lastWords: () => Promise.resolve("Kernel panic"),
+    wayAfterCrash: "Restart the VM",
   };
 }
 
@@ -26,7 +27,7 @@ Deno.test("an answer lost while the machine runs on stays as it was", async () =
 });
 
 Deno.test("a crash carries the guest's last words, other failures are left alone", async () => {
-  const crash = new HvError("hv.guest_crashed", "It crashed", { hint: "Restart the VM" });
+  const crash = new HvError("hv.guest_crashed", "It crashed");
   const told = await explainLoss(crash, lookAt("crashed"));
   assert.equal(told.context.serial_tail, "Kernel panic");
   assert.equal(told.hint, "Restart the VM. Its serial log ends: Kernel panic");

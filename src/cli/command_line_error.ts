@@ -2,10 +2,11 @@
 
 import { HvError } from "../base/errors.ts";
 import { isPlainObject, type JsonObject } from "../base/json.ts";
+import { quoteWord } from "../host/quote_word.ts";
 import type { Catalogue, Tool } from "../tools/tool.ts";
 import { flagsOf } from "./flags.ts";
 import { usageLine } from "./usage.ts";
-import { quoteWord, writeCommand, type WrittenFor } from "./write_command.ts";
+import { writeCommand, type WrittenFor } from "./write_command.ts";
 
 /** The same failure as a person at the command line reads it; what has no other words here stays as it is. */
 export async function inCommandLineWords(

@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from "../base/json.ts";
 import type { OperatingSystem } from "../host/operating_system.ts";
+import { quoteWord } from "../host/quote_word.ts";
 import type { Tool } from "../tools/tool.ts";
 import { commandOf } from "./commands.ts";
 import { type Flag, flagsOf } from "./flags.ts";
@@ -11,18 +12,6 @@ import type { GlobalOptions } from "./globals.ts";
 export interface WrittenFor {
   os: OperatingSystem;
   options: Pick<GlobalOptions, "driver" | "config" | "state">;
-}
-
-/** Characters that no shell takes for anything but themselves. */
-const PLAIN = /^(?!=)[\w@%+=:,./-]+$/;
-/** Those that both of Windows' shells leave alone between double quotes. */
-const PLAIN_IN_DOUBLE_QUOTES = /^[^"$`%\p{Cc}]*[^"$`%\\\p{Cc}]$/u;
-
-/** One word as the system's shell must be given it; on Windows PowerShell's way where cmd.exe has another. */
-export function quoteWord(word: string, os: OperatingSystem): string {
-  if (os !== "windows") return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-  if (/^[\w+:./\\-]+$/.test(word)) return word;
-  return PLAIN_IN_DOUBLE_QUOTES.test(word) ? `"${word}"` : `'${word.replaceAll("'", "''")}'`;
 }
 
 /** The line that calls a tool with these arguments, with `hvlab` and these words before its own, and these flags. */

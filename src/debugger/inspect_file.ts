@@ -6,6 +6,7 @@ import type { DumpInspection } from "../contract/dump.ts";
 import { inspectDump } from "../dump/inspect.ts";
 import { badDump } from "../dump/reasons.ts";
 import type { FileFacts, Files } from "../host/files.ts";
+import { quoteWord } from "../host/quote_word.ts";
 
 /** What finding and inspecting dumps need of the host. */
 export type DumpFiles = Pick<Files, "stat" | "list" | "realPath" | "open">;
@@ -53,7 +54,7 @@ async function inspectOnce(files: DumpFiles, path: string): Promise<InspectedFil
       hint: "Check the path, or list dumps with: hvlab dump find",
     });
   }
-  if (before.kind !== "file") throw notAFile(before.kind);
+  if (before.kind !== "file") throw notAFile(path, before.kind);
   const inspection = await readOnce(files, path, before);
   const after = await files.stat(path, { follow: true });
   if (after?.size_bytes !== before.size_bytes || after.modified !== before.modified) {
@@ -72,13 +73,15 @@ async function readOnce(files: DumpFiles, path: string, facts: FileFacts): Promi
   return await inspectDump(file, { path, allocatedBytes: facts.allocated_bytes });
 }
 
-function notAFile(kind: string): HvError {
+function notAFile(path: string, kind: string): HvError {
   const what = kind === "folder" ? "a folder" : "no regular file";
   return badDump(
     "not_a_dump",
     `Cannot read the dump: the path is ${what}`,
     { what },
-    kind === "folder" ? "List the dumps in it with: hvlab dump find" : "Give a regular file",
+    kind === "folder"
+      ? `List the dumps in it with: hvlab dump find ${quoteWord(path)}`
+      : "Give a regular file",
   );
 }
 

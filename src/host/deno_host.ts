@@ -5,7 +5,7 @@ import { denoDownloads } from "./downloads.ts";
 import { DenoEnvironment } from "./environment.ts";
 import { denoFiles } from "./files.ts";
 import type { Host } from "./host.ts";
-import type { OperatingSystem } from "./operating_system.ts";
+import { thisOperatingSystem } from "./operating_system.ts";
 import { FileLocks } from "./locks.ts";
 import { denoMachine } from "./machine.ts";
 import { denoPermissions } from "./permissions.ts";
@@ -33,9 +33,4 @@ export function openDenoHost(programs: ReadonlyMap<string, string> = new Map()):
     sockets: denoSockets,
     terminal: denoTerminal,
   };
-}
-
-function thisOperatingSystem(): OperatingSystem {
-  const { os } = Deno.build;
-  return os === "windows" || os === "darwin" ? os : "linux";
 }

@@ -79,8 +79,10 @@ Deno.test("a locked file counts as being written", async () => {
 });
 
 Deno.test("what is no file is never opened", async () => {
-  const files = new MemoryFiles({ "/folder/x": { bytes }, "/pipe": { other: true } });
-  assert.equal((await failureOf(files, neverSleeps, "/folder")).context["reason"], "not_a_dump");
+  const files = new MemoryFiles({ "/my dumps/x": { bytes }, "/pipe": { other: true } });
+  const { context, hint } = await failureOf(files, neverSleeps, "/my dumps");
+  assert.equal(context["reason"], "not_a_dump");
+  assert.match(hint ?? "", /^List the dumps in it with: hvlab dump find (['"])\/my dumps\1$/);
   assert.equal((await failureOf(files, neverSleeps, "/pipe")).context["reason"], "not_a_dump");
   assert.equal((await failureOf(files, neverSleeps, "/missing")).code, "hv.not_found");
   assert.deepEqual(files.opened, []);

@@ -149,6 +149,18 @@ export interface ImageSource {
 export interface VmListing {
   vms: Vm[];
   warnings: string[];
+  /** Each is among the warnings too. Absent where a driver keeps no records of its own. */
+  damaged?: DamagedVm[];
+}
+
+/** A VM that is there, and whose record is missing or cannot be read. */
+export interface DamagedVm {
+  id: string;
+  /** The path of its record. */
+  record: string;
+  reason: string;
+  /** The process that runs it, when one does. */
+  pid?: number;
 }
 
 /** What a removal leaves. */

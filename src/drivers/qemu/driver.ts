@@ -20,6 +20,7 @@ import { openDebugStub } from "./console/debug_stub.ts";
 import { openNmi } from "./console/interrupt.ts";
 import { openSerial } from "./console/serial.ts";
 import type { QemuContext } from "./context.ts";
+import { seeDamagedVms } from "./damaged_vms.ts";
 import { openCopies } from "./copies/abilities.ts";
 import { openCrashes } from "./crashes/abilities.ts";
 import { toldFacts } from "./crashes/told.ts";
@@ -72,12 +73,13 @@ export function openQemuDriver(context: QemuContext): Driver {
   };
 
   const list = async (signal: AbortSignal): Promise<VmListing> => {
-    const { records: known, damaged } = await records.list();
+    const listing = await records.list();
     const processes = new ProcessView(context);
-    const vms = await Promise.all(known.map((record) => look(record, signal, processes)));
+    const vms = await Promise.all(listing.records.map((record) => look(record, signal, processes)));
     return {
       vms,
-      warnings: damaged.map(({ path, reason }) => `"${path}" is no VM that can be read: ${reason}`),
+      warnings: listing.damaged.map(({ path, reason }) => `"${path}" is no VM that can be read: ${reason}`),
+      damaged: await seeDamagedVms(context, listing, processes),
     };
   };
 

@@ -1,10 +1,8 @@
 /** Records that cannot be read: their VM or their disk may use any disk at all. */
 
 import { HvError } from "../../../base/errors.ts";
-import { parseVmId } from "../../../base/ids.ts";
-import { joinPath } from "../../../base/paths.ts";
 import type { QemuContext } from "../context.ts";
-import { RECORD_FILE, VmRecords } from "../records.ts";
+import { refuseDamagedVms } from "../damaged_vms.ts";
 import { damagedBonds } from "./bonds.ts";
 
 /**
@@ -12,20 +10,7 @@ import { damagedBonds } from "./bonds.ts";
  * using.
  */
 export async function refuseUnknownUsers(context: QemuContext, path: string, action: string): Promise<void> {
-  const { damaged } = await new VmRecords(context).list();
-  const vm = damaged.find(({ name }) => parseVmId(name) === name);
-  if (vm !== undefined) {
-    const record = joinPath(vm.path, RECORD_FILE);
-    throw new HvError(
-      "hv.io",
-      `Cannot ${action} "${path}": the record "${record}" of a VM is damaged (${vm.reason}), and that VM may have the disk`,
-      {
-        hint:
-          "Repair the record, or look with `hvlab vm orphans` and remove what is left with `hvlab vm cleanup`",
-        context: { path, record, vm: vm.name, reason: vm.reason },
-      },
-    );
-  }
+  await refuseDamagedVms(context, `${action} "${path}"`, "have the disk", { path });
   const [bond] = await damagedBonds(context, path);
   if (bond === undefined) return;
   throw new HvError(

@@ -8,6 +8,7 @@ import type { Loss } from "../../../contract/plan.ts";
 import type { Removed } from "../../../contract/vm.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
+import { refuseDamagedVms } from "../damaged_vms.ts";
 import { listBonds } from "../disks/bonds.ts";
 import { readDisk } from "../disks/chain.ts";
 import { isInside, pathOfParent } from "../disks/places.ts";
@@ -19,7 +20,10 @@ import { filesUnder } from "../removal.ts";
 import { dropTemplates } from "../templates/drop.ts";
 import { listTemplates, templatesFolder } from "../templates/record.ts";
 
-/** What removing an image loses. Throws `hv.not_found`, or `hv.conflict` when something leans on it. */
+/**
+ * What removing an image loses. Throws `hv.not_found`, `hv.conflict` when something leans on it, or `hv.io` when that
+ * cannot be told.
+ */
 export async function lossesOfImage(context: QemuContext, name: string): Promise<Loss[]> {
   const partial = await findPartial(context, name);
   const image = await findImage(context, name, partial);
@@ -91,7 +95,11 @@ async function refuseNeeded(context: QemuContext, image: Image): Promise<void> {
   }
   const disks = (await listBonds(context)).filter(({ parent }) => isInside(image.folder, parent.path));
   const all = [...users.map((name) => `the VM "${name}"`), ...disks.map(({ path }) => `the disk "${path}"`)];
-  if (all.length === 0) return;
+  if (all.length === 0) {
+    return await refuseDamagedVms(context, `delete the image "${image.name}"`, "need it", {
+      image: image.name,
+    });
+  }
   throw new HvError("hv.conflict", `Cannot delete the image "${image.name}": ${all.join(", ")} needs it`, {
     hint: "Delete what needs it first",
     context: { image: image.name, wanted: "unused", found: "in use", users: all },

@@ -12,6 +12,7 @@ import { DEFAULT_SWITCH, type Switch } from "../../../contract/network.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { SwitchAbilities } from "../../network_abilities.ts";
 import type { QemuContext } from "../context.ts";
+import { refuseDamagedVms } from "../damaged_vms.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { recordedNics } from "./nic_records.ts";
 import { tapId } from "./segments.ts";
@@ -122,6 +123,7 @@ async function removeSwitch(
       context: { switch: id, vms: users.map((vm) => vm.id), wanted: "unused", found: "in use" },
     });
   }
+  await refuseDamagedVms(context, "remove the switch", "have a network card on it", { switch: id });
   await context.host.files.remove(fileOf(context, id));
 }
 

@@ -4,6 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import type { Removed } from "../../../contract/vm.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
+import { refuseDamagedVms } from "../damaged_vms.ts";
 import { filesUnder } from "../removal.ts";
 import { excludeUse, takeMakerLock } from "./locks.ts";
 import { drainPool } from "./pool.ts";
@@ -13,7 +14,7 @@ import { VmsOfTemplates } from "./users.ts";
 
 /**
  * Removes all templates of an image, also of one that is gone itself. Throws `hv.conflict` with the VMs that need one
- * of them, and removes none then.
+ * of them, `hv.io` when that cannot be told, and removes none then.
  */
 export async function dropTemplates(
   context: QemuContext,
@@ -66,7 +67,9 @@ async function refuseUsers(
       vms.push({ vm: record.id, name: record.name });
     }
   }
-  if (vms.length === 0) return;
+  if (vms.length === 0) {
+    return await refuseDamagedVms(context, `drop the templates of "${image}"`, "need one", { image });
+  }
   throw new HvError(
     "hv.conflict",
     `Cannot drop the templates of "${image}": ${vms.map(({ name }) => `"${name}"`).join(", ")} needs one`,

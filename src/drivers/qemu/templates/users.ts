@@ -2,6 +2,7 @@
 
 import { joinPath } from "../../../base/paths.ts";
 import type { QemuContext } from "../context.ts";
+import { damagedVms } from "../damaged_vms.ts";
 import { ProcessView } from "../identity.ts";
 import { observe } from "../observe.ts";
 import { OVERLAY_FILE } from "../overlay.ts";
@@ -20,8 +21,13 @@ export class VmsOfTemplates {
 
   /** The VMs that name the template in their records, whatever their state. */
   async named(image: string, fingerprint: string): Promise<VmRecord[]> {
-    const { records } = await (this.#listing ??= new VmRecords(this.#context).list());
+    const { records } = await this.#records();
     return records.filter((record) => record.image === image && record.template?.fingerprint === fingerprint);
+  }
+
+  /** Whether some VM's record cannot be read: that VM may need any template. */
+  async hasDamaged(): Promise<boolean> {
+    return damagedVms(await this.#records()).length > 0;
   }
 
   /** Whether a VM would miss the template. One that cannot be seen counts as running. */
@@ -36,15 +42,20 @@ export class VmsOfTemplates {
     const mark = `${folder}/`.replaceAll(",", ",,");
     return (await this.#processes.all()).filter(({ args }) => args.includes(mark)).map(({ pid }) => pid);
   }
+
+  #records(): Promise<RecordListing> {
+    return this.#listing ??= new VmRecords(this.#context).list();
+  }
 }
 
-/** Whether any VM needs the template. */
+/** Whether any VM needs the template, or may need it. */
 export async function isHeld(
   vms: VmsOfTemplates,
   image: string,
   fingerprint: string,
   signal: AbortSignal,
 ): Promise<boolean> {
+  if (await vms.hasDamaged()) return true;
   for (const record of await vms.named(image, fingerprint)) {
     if (await vms.needs(record, signal)) return true;
   }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { lossesOfImage } from "../../../../../src/drivers/qemu/images/removal.ts";
+import { lossesOfImage, removeImage } from "../../../../../src/drivers/qemu/images/removal.ts";
 import { IMAGE_SCHEMA_VERSION } from "../../../../../src/drivers/qemu/images/images.ts";
 import { OVERLAY_FILE } from "../../../../../src/drivers/qemu/overlay.ts";
+import { dropTemplates } from "../../../../../src/drivers/qemu/templates/drop.ts";
+import { templatesFolder } from "../../../../../src/drivers/qemu/templates/record.ts";
 import { qcow2File } from "../../../../support/disk_writer.ts";
 import { failureOf } from "../../../../support/failures.ts";
 import { OTHER_ID, type QemuBench, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
@@ -40,7 +42,41 @@ Deno.test("an image stays while a VM hangs on it whose record is damaged, or who
       `${home}/${OVERLAY_FILE}`,
       qcow2File({ backing: "/elsewhere.img", backingFormat: "raw" }),
     );
+    const error = await failureOf("hv.io", () => lossesOfImage(context, "base"));
+    assert.deepEqual([error.context.record, error.context.vm], [`${home}/vm.json`, VM_ID]);
+    await bench.addVm({ image: "another" });
     assert.equal((await lossesOfImage(context, "base")).length, 2);
+  }));
+
+Deno.test("an image and its templates stay while a VM's record cannot be read, and the record is named", () =>
+  withQemu(async (bench) => {
+    const { context, scope } = bench;
+    const path = await addImage(bench);
+    const template = `${templatesFolder(context, "base")}/broken`;
+    await Deno.mkdir(template, { recursive: true });
+    await bench.addVm({ image: "another" });
+    const record = `${context.state.vm(VM_ID)}/vm.json`;
+    const text = await Deno.readTextFile(record);
+    await Deno.truncate(record, 40);
+    for (
+      const work of [
+        () => lossesOfImage(context, "base"),
+        () => removeImage(context, "base", scope),
+        () => dropTemplates(context, "base", scope),
+      ]
+    ) {
+      const error = await failureOf("hv.io", work);
+      assert.deepEqual([error.context.record, error.context.vm, error.context.image], [
+        record,
+        VM_ID,
+        "base",
+      ]);
+      assert.ok(error.message.includes(record), error.message);
+    }
+    assert.ok(Deno.statSync(path).isFile && Deno.statSync(template).isDirectory);
+    await Deno.writeTextFile(record, text);
+    assert.deepEqual((await dropTemplates(context, "base", scope)).map(({ id }) => id), ["broken"]);
+    assert.equal((await removeImage(context, "base", scope)).removed, true);
   }));
 
 Deno.test("an image stays while a VM has its disk attached", () =>

@@ -64,13 +64,13 @@ async function renameVm(
   records: VmRecords,
   id: string,
   name: string,
-  { signal }: CallScope,
+  { signal, warn }: CallScope,
 ): Promise<void> {
   await records.get(id);
   await using _lock = await takeVmLock(context, id, "configuring", "idle");
   const record = await records.get(id);
   if (record.name === name) return;
   using _names = await takeNames(context, signal);
-  await refuseTakenName(records, name, id);
+  await refuseTakenName(records, name, { except: id, warn });
   await records.save({ ...record, name });
 }

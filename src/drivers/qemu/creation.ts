@@ -11,6 +11,7 @@ import { runQemuImg } from "./checkpoints/files.ts";
 import { writeSeed } from "./cloud_init/seed.ts";
 import type { QemuContext } from "./context.ts";
 import { recordedCrashes } from "./crashes/abilities.ts";
+import { damagedVms } from "./damaged_vms.ts";
 import { baseOf } from "./disks/at_start.ts";
 import { makeVariables } from "./launch/firmware.ts";
 import { getImage } from "./images/images.ts";
@@ -146,7 +147,9 @@ export async function bringIntoBeing(
   await host.files.writeAtomically(joinPath(passing, RECORD_FILE), writeRecord(record));
   {
     using _names = await takeNames(context, scope.signal);
-    await refuseTakenName(records, record.name);
+    // The name of a sandbox is most often one that hvlab made up, which no other VM has.
+    const warn = record.sandbox === undefined ? scope.warn : undefined;
+    await refuseTakenName(records, record.name, { warn });
     undo.add("folder", () => host.files.remove(state.vm(id)));
     await host.files.rename(passing, state.vm(id));
   }
@@ -159,10 +162,23 @@ export function takeNames({ host, state }: QemuContext, signal: AbortSignal): Pr
   return host.locks.take(joinPath(state.locks, "names.lock"), signal);
 }
 
-/** Throws `hv.conflict` when a VM other than `except` has the name. */
-export async function refuseTakenName(records: VmRecords, name: string, except?: string): Promise<void> {
-  const other = (await records.list()).records.find((record) => record.name === name && record.id !== except);
-  if (other === undefined) return;
+/**
+ * Throws `hv.conflict` when a VM other than `except` has the name. `warn` is told of VMs that may have it too, because
+ * their records cannot be read.
+ */
+export async function refuseTakenName(
+  records: VmRecords,
+  name: string,
+  { except, warn }: { except?: string; warn?: CallScope["warn"] } = {},
+): Promise<void> {
+  const listing = await records.list();
+  const other = listing.records.find((record) => record.name === name && record.id !== except);
+  if (other === undefined) {
+    for (const { record } of damagedVms(listing)) {
+      warn?.(`The record "${record}" of a VM is damaged: that VM may have the name "${name}" too`);
+    }
+    return;
+  }
   throw new HvError("hv.conflict", `The VM name "${name}" is taken by ${other.id}`, {
     hint: "Choose another name, or remove that VM first",
     context: { name, vm: other.id, wanted: "free", found: "taken" },

@@ -78,7 +78,7 @@ async function findAgain(
   { id }: VmRecord,
   adopted: NonNullable<VmRecord["adopted"]>,
   name: string | undefined,
-  { signal }: CallScope,
+  { signal, warn }: CallScope,
 ): Promise<void> {
   await using _lock = await takeVmLock(context, id, "adopting", "idle");
   const record = await records.get(id);
@@ -89,7 +89,7 @@ async function findAgain(
     });
   }
   using _names = await takeNames(context, signal);
-  if (name !== undefined) await refuseTakenName(records, name, id);
+  if (name !== undefined) await refuseTakenName(records, name, { except: id, warn });
   const runtime = RuntimeFolder.of(context.host, id).path;
   const next = { ...record, runtime, name: name ?? record.name, adopted };
   await linkSockets(context, next, adopted);

@@ -15,14 +15,16 @@ export default defineTool({
   frees: true,
   async plan(_, { driver, signal }) {
     const orphans = await driver.vms.orphans(signal);
+    const running = orphans.filter(({ pid }) => pid !== undefined).length;
+    const ends = running === 0 ? "" : `, ${running} of them with a running process, which is ended`;
     return {
-      summary: `Remove ${orphans.length} leftovers of hvlab`,
-      losses: orphans.map(({ kind, id, name, paths: [path], size_bytes }) => ({
-        what: `${kind} ${name ?? id}`,
+      summary: `Remove ${orphans.length} leftovers of hvlab${ends}`,
+      losses: orphans.map(({ kind, id, name, pid, paths: [path], size_bytes }) => ({
+        what: `${kind} ${name ?? id}${pid === undefined ? "" : `, with its running process ${pid}`}`,
         ...(path === undefined ? {} : { path }),
         size_bytes,
       })),
-      fingerprint: orphans.map(({ kind, id }) => `${kind} ${id}`).sort(),
+      fingerprint: orphans.map(({ kind, id, pid = 0 }) => `${kind} ${id} ${pid}`).sort(),
     };
   },
   async handle(_, context) {

@@ -41,11 +41,11 @@ export async function strayFolder(
   { name, path, reason }: StrayFolder,
   processes: readonly QemuProcess[],
 ): Promise<Orphan> {
+  const { pid } = pidOf(processes, name);
   return {
     kind: "folder_without_record",
     id: name,
     ...await belongings(context, [path]),
-    ...pidOf(processes, name),
-    reason,
+    ...(pid === undefined ? { reason } : { pid, reason: `${reason}; its machine runs as process ${pid}` }),
   };
 }

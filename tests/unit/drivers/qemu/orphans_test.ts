@@ -109,6 +109,7 @@ Deno.test("a folder with a damaged record is an orphan with its living process, 
     const [orphan] = await findOrphans(context, records, sandboxes);
     assert.ok(orphan !== undefined);
     assert.deepEqual([orphan.kind, orphan.id, orphan.pid], ["folder_without_record", VM_ID, 77]);
+    assert.match(orphan.reason, /; its machine runs as process 77$/);
     const removed = await removeOrphan(context, records, sandboxes, orphan, scope);
     assert.equal(removed.removed, true);
     assert.deepEqual(host.processes.signals, ["TERM 77"]);

@@ -45,7 +45,8 @@ async function crash({ driver, host, scope, state, sandbox }: QemuLab, kind: Kin
   assert.equal(await letGuestTell(channel, ["oops", "warn"], signal), undefined);
   const insert = { argv: ["insmod", MODULE_PATH, `kind=${kind}`] };
   const crashed = await failureOf("hv.guest_crashed", () => channel.exec(insert, sinks, signal));
-  const options = { host, driver, id, policy: "triage", folder: `${state.root}/crashes/${kind}` } as const;
+  const folder = `${state.root}/crashes/${kind}`;
+  const options = { host, driver, id, policy: "triage", folder, spare: folder } as const;
   const { error, page } = await answerCrash(crashed, options, scope);
   assert.match(error.message, /^The guest has crashed: .+hvcrash!hvcrash_/);
   assert.match(page ?? "", /machine_frame|unwind/);

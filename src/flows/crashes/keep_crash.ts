@@ -11,6 +11,7 @@ import type { CallScope } from "../../drivers/call_scope.ts";
 import type { Driver } from "../../drivers/driver.ts";
 import type { Host } from "../../host/host.ts";
 import { abilityOf } from "../abilities.ts";
+import { CRASH_FILES } from "./crash_folder.ts";
 
 /** What a policy needs to know. */
 export interface CrashOptions {
@@ -33,10 +34,6 @@ export interface CrashKept {
   readonly triage: DumpTriage | null;
 }
 
-const CORE = "memory.elf";
-const CONSOLE = "console.log";
-const KERNEL_LOG = "kernel.log";
-const TRIAGE = "triage.json";
 /** A console is read in pieces of this size. */
 const PIECE_BYTES = 1024 * 1024;
 /** How long another call's work on the VM is waited for. */
@@ -78,7 +75,7 @@ export async function keepCrash(options: CrashOptions, scope: CallScope): Promis
     await attempt(async () => {
       const { signal } = scope;
       triage = await triageDumpFile(host.files, host.clock, { path, full: false, signal });
-      kept.triage = joinPath(folder, TRIAGE);
+      kept.triage = joinPath(folder, CRASH_FILES.triage);
       await host.files.writeAtomically(kept.triage, `${JSON.stringify(triage, undefined, 2)}\n`);
       kept.summary = triage.summary;
       kept.bucket = triage.bucket;
@@ -95,7 +92,7 @@ async function keepCore(
   { host, driver, id, folder, resumes }: CrashOptions,
   scope: CallScope,
 ): Promise<string> {
-  const core = joinPath(folder, CORE);
+  const core = joinPath(folder, CRASH_FILES.core);
   if (resumes && await host.files.stat(core) !== undefined) return core;
   scope.progress({ message: "collecting the crashed guest's memory" });
   const dumps = abilityOf(driver, "dumps");
@@ -155,7 +152,7 @@ async function whenIdle({ clock }: Host, signal: AbortSignal, work: () => Promis
 async function keepKernelLog({ host, folder, resumes }: CrashOptions, core: string): Promise<string | null> {
   try {
     const { lines } = await readDumpLog(host.files, host.clock, { path: core });
-    const path = joinPath(folder, KERNEL_LOG);
+    const path = joinPath(folder, CRASH_FILES.log);
     using writer = await host.files.create(path, { overwrite: resumes === true });
     await writer.write(new TextEncoder().encode(`${lines.join("\n")}\n`));
     return path;
@@ -170,7 +167,7 @@ async function keepConsole({ host, driver, id, folder, resumes }: CrashOptions):
   if (driver.serial === undefined) return null;
   using log = await driver.serial.log(id);
   if (log === undefined) return null;
-  const path = joinPath(folder, CONSOLE);
+  const path = joinPath(folder, CRASH_FILES.console);
   using writer = await host.files.create(path, { overwrite: resumes === true });
   for (let at = log.kept_from; at < log.size;) {
     const bytes = log.read(at, PIECE_BYTES);

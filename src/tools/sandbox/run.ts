@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { HvError } from "../../base/errors.ts";
 import { Argv, EnvAssignment, readEnvironment } from "../../contract/arguments.ts";
 import { CrashPolicy, CrashSettings, type PanicCause } from "../../contract/crash_policy.ts";
 import { ExecResult } from "../../contract/guest.ts";
@@ -7,6 +8,7 @@ import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { joinPath } from "../../base/paths.ts";
 import { copyToGuest } from "../../flows/copies/copy_files.ts";
+import { refuseTakenFolder } from "../../flows/crashes/crash_folder.ts";
 import { isCrash, isSilence, letGuestTell, wakeHungGuest } from "../../flows/crashes/guest_panic.ts";
 import { readCopyPair } from "../../flows/copies/copy_pair.ts";
 import { leavesEvidence, makeSandbox, removeSandbox, tellBroken } from "../../flows/machines/make_sandbox.ts";
@@ -62,6 +64,13 @@ export default defineTool({
   feature: "sandboxes",
   timed: true,
   runsProgram: true,
+  check({ on_crash, output }) {
+    if (output === undefined || on_crash !== "stop") return;
+    throw new HvError("hv.usage", "--output is the folder of what --on-crash keeps, which keeps nothing", {
+      hint: "Add --on-crash collect or --on-crash triage, or leave --output out",
+      context: { field: "output", found: output, on_crash },
+    });
+  },
   async handle(
     { argv, env, cwd, copy, share, keep, on_crash, panic_on = [], output, bisect: _, ...wish },
     context,
@@ -69,6 +78,7 @@ export default defineTool({
     const { driver, config, host, signal, progress } = context;
     const copies = copy.map(readCopyPair);
     const shared = await readShares(driver, host, share);
+    if (output !== undefined) await refuseTakenFolder(host, output);
     progress({ message: "starting a sandbox" });
     const scope = { ...context, clock: host.clock };
     const vm = await makeSandbox(
@@ -99,8 +109,9 @@ export default defineTool({
       const isDead = isCrash(error) || (isSilence(error) && await wakeHungGuest(limited, vm, limited.signal));
       if (!isDead) throw tellBroken(error, vm.id, kept);
       const { answerCrash } = await import("../../flows/crashes/crash_policy.ts");
-      const folder = output ?? joinPath(context.state.crashes, context.op ?? vm.id);
-      const options = { host, driver, id: vm.id, policy: on_crash, folder, finishes: !keep };
+      const spare = joinPath(context.state.crashes, context.op ?? vm.id);
+      const folder = output ?? spare;
+      const options = { host, driver, id: vm.id, policy: on_crash, folder, spare, finishes: !keep };
       const crash = await answerCrash(error, options, limited);
       if (crash.page !== null) await context.sinks?.stderr(new TextEncoder().encode(`${crash.page}\n\n`));
       throw crash.error;

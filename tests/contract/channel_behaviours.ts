@@ -123,6 +123,7 @@ export const channelBehaviours: Record<string, (lab: ChannelLab) => Promise<void
     const script = `trap "" TERM INT HUP; sleep 301 & setsid sleep 302 & (sleep 303 & sleep 304) & sleep 306`;
     const failure = await failureOf("hv.timeout", () => run(script, 1_000));
     assert.equal(failure.context.guest_program_ended, true);
+    assert.match(failure.message, /the program in the guest was ended with all that it had started$/);
     assert.equal((await run("ps -o args | grep -c '[s]leep 30[0-9]'")).stdout, "0\n");
   },
 

@@ -15,6 +15,7 @@ import type {
 } from "../channel.ts";
 import type { GuestLogin } from "../login.ts";
 import { checkCommand, checkUserName } from "../posix/check_command.ts";
+import { withProgramEnd } from "../ended_program.ts";
 import { END_TREE } from "../posix/end_tree.ts";
 import {
   readFileByProgram,
@@ -307,8 +308,6 @@ class SshChannel implements GuestChannel, AsyncDisposable {
     } catch {
       // What counts is the failure that led here; `guest_program_ended` tells how far this came.
     }
-    return error instanceof HvError
-      ? error.withContext({ guest_pid: pid, guest_program_ended: ended })
-      : error;
+    return error instanceof HvError ? withProgramEnd(error, pid, ended) : error;
   }
 }

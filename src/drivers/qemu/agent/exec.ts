@@ -4,6 +4,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { startDeadline } from "../../../base/deadline.ts";
 import { HvError } from "../../../base/errors.ts";
 import type { ByteSink, GuestCommand, GuestExit } from "../../../guest/channel.ts";
+import { withProgramEnd } from "../../../guest/ended_program.ts";
 import { checkCommand, startArguments } from "./arguments.ts";
 import { isUnreachable } from "./errors.ts";
 import { closeHandles } from "./handles.ts";
@@ -186,7 +187,6 @@ class GuestProgram {
     } catch {
       // What counts is the failure that led here; `guest_program_ended` tells how far this came.
     }
-    if (!(error instanceof HvError)) return error;
-    return error.withContext({ guest_pid: this.#started.pid, guest_program_ended: ended });
+    return error instanceof HvError ? withProgramEnd(error, this.#started.pid, ended) : error;
   }
 }

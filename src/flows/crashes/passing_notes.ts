@@ -32,8 +32,8 @@ export interface PassingScope {
 }
 
 const FOLDER = "passing";
-/** A guest that does not answer within this has its call wait no longer for what others left. */
-const TIDY_LIMIT_MS = 5_000;
+/** For one answer; the first of a session with Windows takes seconds. A slower guest has its call wait no longer for this. */
+const ANSWER_LIMIT_MS = 20_000;
 
 /** Failures after which nothing with a passing name is there: nothing was begun, or the guest answered to the end. */
 const DEFINITE: ReadonlySet<string> = new Set([
@@ -72,47 +72,67 @@ export async function withPassingNames<T>(
   }
 }
 
-/** Takes away what calls left that have ended. What cannot be taken away now stays noted. */
-export async function tidyPassing(scope: PassingScope, channel: GuestChannel): Promise<void> {
+/**
+ * Takes away what calls left that have ended. What cannot be taken away now stays noted, and is told in one sentence.
+ * Rejects only when `signal` aborts, with its reason.
+ */
+export async function tidyPassing(
+  scope: PassingScope,
+  channel: GuestChannel,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   const folder = scope.driver.guestFolder?.(scope.vm.id);
-  if (folder === undefined) return;
+  if (folder === undefined) return undefined;
   try {
-    await followNotes(scope, channel, joinPath(folder, FOLDER));
+    await followNotes(scope, channel, joinPath(folder, FOLDER), signal);
+    return undefined;
   } catch (error) {
-    if (!(error instanceof HvError)) throw error;
+    signal.throwIfAborted();
+    if (!(error instanceof HvError || error instanceof DOMException)) throw error;
+    const why = error instanceof HvError ? error.message : "the guest did not answer in time";
+    return `What an earlier copy left in "${scope.vm.name}" is not removed yet: ${why}`;
   }
 }
 
-async function followNotes(scope: PassingScope, channel: GuestChannel, notes: string): Promise<void> {
+/** Goes on when a note cannot be followed, unless the guest does not answer, and throws the first failure in the end. */
+async function followNotes(
+  scope: PassingScope,
+  channel: GuestChannel,
+  notes: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { host } = scope;
   if (await host.files.stat(notes) === undefined) return;
+  const failures: HvError[] = [];
   for (const { name } of await host.files.list(notes)) {
     const path = joinPath(notes, name);
     using lock = await host.locks.tryTake(path, { folderMustExist: true });
     if (lock === undefined) continue;
     const note = readNote(await host.files.readText(path));
-    if (note === undefined || await takeAway(scope, channel, note)) {
+    try {
+      if (note !== undefined) await takeAway(scope, channel, note, signal);
       await host.files.remove(path);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof HvError)) throw error;
+      failures.push(error);
     }
   }
+  const [first] = failures;
+  if (first !== undefined) throw first;
 }
 
 async function takeAway(
   { host, driver, vm }: PassingScope,
   channel: GuestChannel,
   note: PassingNote,
-): Promise<boolean> {
-  const signal = AbortSignal.timeout(TIDY_LIMIT_MS);
-  try {
-    for (const path of note.host) await host.files.remove(path);
-    const { remove } = await guestFilesFor(channel);
-    for (const path of note.guest) await remove(channel, path, signal);
-    await driver.disks?.takeBack?.(vm.id, { signal, progress: () => {} });
-    return true;
-  } catch (error) {
-    if (error instanceof HvError || error instanceof DOMException) return false;
-    throw error;
-  }
+  outer: AbortSignal,
+): Promise<void> {
+  for (const path of note.host) await host.files.remove(path);
+  const limited = (): AbortSignal => AbortSignal.any([outer, AbortSignal.timeout(ANSWER_LIMIT_MS)]);
+  const { remove } = await guestFilesFor(channel);
+  for (const path of note.guest) await remove(channel, path, limited());
+  await driver.disks?.takeBack?.(vm.id, { signal: limited(), progress: () => {} });
 }
 
 /** `undefined` for a note of a call that was killed before it had anything; paths that are not ours are passed over. */

@@ -24,6 +24,7 @@ export interface GuestScope {
   driver: Driver;
   config: Pick<Config, "policy">;
   vm: Vm;
+  signal: AbortSignal;
   warn: (text: string) => void;
   /** Whether a way that answered may be remembered; not for a call that only reads. */
   remembers?: boolean;
@@ -40,7 +41,7 @@ export interface AccessFacts {
  * warning says so; every other failure, a refused login above all, is the call's own and names the ways not taken.
  */
 export async function useGuest<T extends object>(
-  { host, state, driver, config, vm, warn, remembers = true }: GuestScope,
+  { host, state, driver, config, vm, signal, warn, remembers = true }: GuestScope,
   wish: AccessWish,
   work: (channel: GuestChannel) => Promise<T>,
 ): Promise<T & AccessFacts> {
@@ -59,8 +60,9 @@ export async function useGuest<T extends object>(
   for (const [index, channel] of choice.order.entries()) {
     const others = (): PassedOver[] => passOthers(choice, index, failures, answered);
     try {
-      if (remembers) await tidyPassing({ host, driver, vm }, channel);
+      const left = remembers ? await tidyPassing({ host, driver, vm }, channel, signal) : undefined;
       const result = await work(channel);
+      if (left !== undefined) warn(left);
       if (index > 0) {
         if (remembers) await writeEvidence(host, state, vm, channel.name);
         warn(`"${channel.name}" was used: ${failures.join("; ")}`);

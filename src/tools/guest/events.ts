@@ -45,11 +45,11 @@ export default defineTool({
   timed: true,
   handle: (
     { since_s, level, source, text, limit, channel, user, password_from_env },
-    { signal, ...context },
+    context,
   ) =>
     inspectGuest(context, { channel, user, password_from_env }, async (way, inspection) => {
       const wish = { since_s, level, source, text, limit };
-      const { items, truncated, warning } = await inspection.events(way, wish, signal);
+      const { items, truncated, warning } = await inspection.events(way, wish, context.signal);
       if (warning !== undefined) context.warn(warning);
       const { items: events, truncated: isCut } = cutList(items, limit, truncated);
       return { events, ...(isCut === undefined ? {} : { truncated: isCut }) };

@@ -72,6 +72,7 @@ async function openScene(...ways: ScriptedWay[]): Promise<Scene> {
     driver,
     vm,
     state: new StateFolder(`${host.root}/state`),
+    signal: new AbortController().signal,
     warn: (text: string) => void warnings.push(text),
   };
   const nothing = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };

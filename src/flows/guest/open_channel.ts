@@ -25,12 +25,7 @@ export function openChannel(driver: Driver, vm: Vm, allowed?: readonly string[] 
 
 /** Throws `hv.guest_crashed` or `hv.conflict` for a VM whose guest cannot be used in its present state. */
 export function refuseUnusable(vm: Vm): void {
-  if (vm.state === "crashed") {
-    throw new HvError("hv.guest_crashed", `The guest of "${vm.name}" has crashed`, {
-      hint: wayAfterCrash(vm),
-      context: { vm: vm.id, ...(vm.state_reason === undefined ? {} : { reason: vm.state_reason }) },
-    });
-  }
+  if (vm.state === "crashed") throw guestCrashed(vm);
   if (vm.state !== "running") {
     throw new HvError(
       "hv.conflict",
@@ -41,4 +36,12 @@ export function refuseUnusable(vm: Vm): void {
       },
     );
   }
+}
+
+/** The failure of a call that needs the guest of a VM which has crashed. */
+export function guestCrashed(vm: Vm): HvError {
+  return new HvError("hv.guest_crashed", `The guest of "${vm.name}" has crashed`, {
+    hint: wayAfterCrash(vm),
+    context: { vm: vm.id, ...(vm.state_reason === undefined ? {} : { reason: vm.state_reason }) },
+  });
 }

@@ -10,8 +10,9 @@ import type { Host } from "../../host/host.ts";
 import type { StateFolder } from "../../state/layout.ts";
 import { readEvidence, writeEvidence } from "./channel_evidence.ts";
 import { findLogin, type LoginWish } from "./guest_login.ts";
-import { refuseUnusable } from "./open_channel.ts";
+import { guestCrashed, refuseUnusable } from "./open_channel.ts";
 import { tidyPassing } from "../crashes/passing_notes.ts";
+import { tellKeptCrash } from "../crashes/tell_kept_crash.ts";
 
 /** How a call wants to get into a guest. */
 export interface AccessWish extends LoginWish {
@@ -45,6 +46,7 @@ export async function useGuest<T extends object>(
   wish: AccessWish,
   work: (channel: GuestChannel) => Promise<T>,
 ): Promise<T & AccessFacts> {
+  if (vm.state === "crashed") throw await tellKeptCrash(guestCrashed(vm), vm, driver, host);
   refuseUnusable(vm);
   const login = await findLogin(host, driver, vm, wish);
   const ways = driver.channels(vm, login);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ErrorCode, HvError } from "../../../../src/base/errors.ts";
 import { DEFAULT_CONFIG } from "../../../../src/config/config.ts";
 import type { Vm } from "../../../../src/contract/vm.ts";
+import type { CrashAbilities } from "../../../../src/drivers/crash_abilities.ts";
 import type { Driver } from "../../../../src/drivers/driver.ts";
 import { findLogin } from "../../../../src/flows/guest/guest_login.ts";
 import { proveLogin } from "../../../../src/flows/guest/prove_login.ts";
@@ -36,6 +37,12 @@ class ScriptedWay extends MemoryGuest {
     return { exit_code: 0, signal: null };
   }
 }
+
+const UNASKED = {
+  configure: () => Promise.reject(new Error("not asked for")),
+  finishConsole: () => Promise.reject(new Error("not asked for")),
+  told: () => Promise.reject(new Error("not asked for")),
+};
 
 interface Scene extends AsyncDisposable {
   scope: GuestScope & { host: ScriptedHost };
@@ -172,4 +179,31 @@ Deno.test("a refused login ends the wait at once, and a passed limit tells the l
   const failure = await failureOf("hv.timeout", () => proveLogin(around, second, {}, limit.signal));
   assert.match(JSON.stringify(failure.context.last_failure), /does not answer/);
   assert.equal(never.asked, 3);
+});
+
+Deno.test("a guest that has crashed is refused with what its policy kept", async () => {
+  await using scene = await openScene(new ScriptedWay("agent"));
+  const { driver, vm } = scene.scope;
+  const kept = { folder: "/crashes/web", core: "/crashes/web/memory.elf" };
+  const looks: CrashAbilities["kept"][] = [
+    () => Promise.resolve({ state: "kept", kept }),
+    () => Promise.resolve({ state: "open" }),
+    () => Promise.reject(new HvError("hv.io", "The note cannot be read")),
+  ];
+  const failures = [];
+  for (const look of looks) {
+    const crashes: CrashAbilities = { ...UNASKED, kept: look };
+    const scope = {
+      ...scene.scope,
+      driver: { ...driver, crashes },
+      vm: { ...vm, state: "crashed" as const },
+    };
+    const using = () => useGuest(scope, {}, () => Promise.reject(new Error("not reached")));
+    failures.push(await failureOf("hv.guest_crashed", using));
+  }
+  const [told, ...plain] = failures;
+  const restart = `Restart the VM with \`hvlab vm restart ${vm.id} --mode off\``;
+  assert.equal(told?.hint, `${restart}. The crash is kept: hvlab dump triage /crashes/web/memory.elf`);
+  assert.deepEqual(told.context.crash, kept);
+  for (const failure of plain) assert.deepEqual([failure.hint, failure.context.crash], [restart, undefined]);
 });

@@ -25,7 +25,7 @@ export async function refuseTakenFolder({ files }: Pick<Host, "files">, folder: 
 
 function taken(folder: string, path: string, why: string): HvError {
   return new HvError("hv.conflict", `Cannot keep a crash in "${folder}": ${why}`, {
-    hint: "Name another folder, or move it away",
+    hint: "Name another folder, or move away what is there",
     context: { path, wanted: "absent", found: "present" },
   });
 }

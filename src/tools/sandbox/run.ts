@@ -66,10 +66,14 @@ export default defineTool({
   runsProgram: true,
   check({ on_crash, output }) {
     if (output === undefined || on_crash !== "stop") return;
-    throw new HvError("hv.usage", "--output is the folder of what --on-crash keeps, which keeps nothing", {
-      hint: "Add --on-crash collect or --on-crash triage, or leave --output out",
-      context: { field: "output", found: output, on_crash },
-    });
+    throw new HvError(
+      "hv.usage",
+      "--output is the folder for what --on-crash keeps, and stop keeps nothing",
+      {
+        hint: "Add --on-crash collect or --on-crash triage, or leave --output out",
+        context: { field: "output", found: output, on_crash },
+      },
+    );
   },
   async handle(
     { argv, env, cwd, copy, share, keep, on_crash, panic_on = [], output, bisect: _, ...wish },

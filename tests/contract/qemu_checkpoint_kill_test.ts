@@ -111,8 +111,13 @@ for (const deed of DEEDS) {
 }
 
 /** It can be listed, its checkpoint is there, and it can be started. */
-async function assertWhole({ driver, scope, id, kept }: Scene, when: string): Promise<void> {
-  const [seen] = (await driver.vms.list(scope.signal)).vms;
+async function assertWhole({ lab, driver, scope, id, kept }: Scene, when: string): Promise<void> {
+  let [seen] = (await driver.vms.list(scope.signal)).vms;
+  // QEMU answers nobody while it writes the memory that the killed call had asked it to save.
+  while (seen?.state === "unknown") {
+    await lab.host.clock.sleep(50, scope.signal);
+    [seen] = (await driver.vms.list(scope.signal)).vms;
+  }
   assert.ok(
     ["off", "running", "paused", "saved", "starting"].includes(seen?.state ?? ""),
     `${seen?.state} ${when}`,

@@ -99,9 +99,11 @@ Deno.test("on Windows a word is quoted for PowerShell, and for cmd.exe where the
 });
 
 Deno.test("a call without its token tells the line that makes one, and how to confirm, ready to paste", async () => {
+  const word = Deno.build.os === "windows" ? '"my web"' : "'my web'";
   const { err } = await runCommandLine(["box", "delete", "my web"]);
-  assert.match(err, /hint: Make one with hvlab plan box delete 'my web' --json and /);
-  assert.match(err, /or give --confirm 'my web'\n/);
+  const hint = `hint: Make one with hvlab plan box delete ${word} --json and `;
+  assert.ok(err.includes(hint), err);
+  assert.ok(err.includes(`or give --confirm ${word}\n`), err);
   const { out } = await runCommandLine(["box", "delete", "my web", "--json"]);
-  assert.equal(JSON.parse(out).context.make_plan, "hvlab plan box delete 'my web' --json");
+  assert.equal(JSON.parse(out).context.make_plan, `hvlab plan box delete ${word} --json`);
 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { uuidOf } from "../../../src/base/ids.ts";
+import { joinPath } from "../../../src/base/paths.ts";
 import { openQemuDriver } from "../../../src/drivers/qemu/driver.ts";
 import { resolveVms } from "../../../src/tools/targets.ts";
 import { OTHER_ID, processOf, type QemuBench, VM_ID, withQemu } from "../../support/qemu_context.ts";
@@ -9,7 +10,7 @@ const GONE_ID = "vm-aaaaaaaa-7654-4210-8fed-cba987654321";
 /** Adds a VM whose record is damaged, and answers the record's path. */
 async function addDamaged({ context, addVm }: QemuBench, id: string): Promise<string> {
   await addVm({ id });
-  const record = `${context.state.vm(id)}/vm.json`;
+  const record = joinPath(context.state.vm(id), "vm.json");
   await Deno.truncate(record, 40);
   return record;
 }

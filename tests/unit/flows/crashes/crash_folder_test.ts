@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { HvError } from "../../../../src/base/errors.ts";
+import { folderOf, joinPath } from "../../../../src/base/paths.ts";
 import type { KeepingPolicy } from "../../../../src/contract/crash_policy.ts";
 import type { CallScope } from "../../../../src/drivers/call_scope.ts";
 import { answerCrash } from "../../../../src/flows/crashes/crash_policy.ts";
@@ -34,7 +35,7 @@ async function answer(driver: DumpingDriver, root: string): Promise<HvError> {
 }
 
 function readCore({ context }: HvError, folder: string): string {
-  assert.partialDeepStrictEqual(context.crash, { folder, core: `${folder}/memory.elf` });
+  assert.partialDeepStrictEqual(context.crash, { folder, core: joinPath(folder, "memory.elf") });
   return Deno.readTextFileSync(`${folder}/memory.elf`);
 }
 
@@ -64,7 +65,7 @@ Deno.test("a folder that was taken meanwhile costs nothing: the crash is kept el
 Deno.test("a core that another call writes there at the same time stays, and ours is kept elsewhere", async () => {
   await withTemporaryFolder(async (root) => {
     const rival = new DumpingDriver((file) => {
-      if (file.startsWith(`${root}/cr/`)) Deno.writeTextFileSync(file, "another");
+      if (folderOf(file) === `${root}/cr`) Deno.writeTextFileSync(file, "another");
     });
     const error = await answer(rival, root);
     assert.equal(readCore(error, `${root}/crashes/op-1`), "core");

@@ -1,5 +1,6 @@
 /** The guest agent of one VM: where it is reached, and whether anything in the guest listens. */
 
+import type { JsonValue } from "../../base/json.ts";
 import type { AgentAddress } from "./agent/link.ts";
 import { objectsIn } from "./monitor/answers.ts";
 import type { VmMonitor } from "./monitor/vm_monitor.ts";
@@ -28,9 +29,13 @@ export function agentOf(context: QemuContext, record: VmRecord): AgentAddress {
 /** Whether something in the guest has opened the agent's port; without that nobody need be waited for. */
 export async function hasAgent(monitor: VmMonitor): Promise<boolean> {
   try {
-    const ports = objectsIn(await monitor.tell("query-chardev"));
-    return ports.some((port) => port.label === AGENT_CHARDEV && port["frontend-open"] === true);
+    return holdsAgentPort(await monitor.tell("query-chardev"));
   } catch {
     return false;
   }
+}
+
+/** Whether the answer to `query-chardev` says that something in the guest has opened the agent's port. */
+export function holdsAgentPort(ports: JsonValue): boolean {
+  return objectsIn(ports).some((port) => port.label === AGENT_CHARDEV && port["frontend-open"] === true);
 }

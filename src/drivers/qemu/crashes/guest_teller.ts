@@ -4,7 +4,6 @@
  */
 
 import { HvError, toHvError } from "../../../base/errors.ts";
-import { isPlainObject } from "../../../base/json.ts";
 import type { PanicCause } from "../../../contract/crash_policy.ts";
 import type { GuestTelling } from "../../crash_abilities.ts";
 import type { QemuContext } from "../context.ts";
@@ -12,14 +11,13 @@ import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecord } from "../records.ts";
 import { panicCauses } from "./panic_words.ts";
 import { type ToldNote, writeTold } from "./told.ts";
+import { holdsAgentPort } from "../vm_agent.ts";
 
 /** Between two looks whether the agent has opened its port; each is one question to the monitor. */
 const LOOK_MS = 500;
 /** Between two tries of a guest that has opened the port and does not answer. */
 const TRY_AGAIN_MS = 5_000;
 const TELL_LIMIT_MS = 30_000;
-/** The label of the agent's port in QEMU. */
-const AGENT = "agent";
 /** Failures of a moment; all others are the guest's own word. */
 const PASSING: ReadonlySet<string> = new Set([
   "hv.guest_not_ready",
@@ -129,8 +127,6 @@ export class GuestTeller {
 
   /** Whether a program in the guest holds the agent's port. */
   async #hasAgent(): Promise<boolean> {
-    const ports = await this.#parts.session.command("query-chardev");
-    return Array.isArray(ports) &&
-      ports.some((port) => isPlainObject(port) && port.label === AGENT && port["frontend-open"] === true);
+    return holdsAgentPort(await this.#parts.session.command("query-chardev"));
   }
 }

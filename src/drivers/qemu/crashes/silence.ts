@@ -2,25 +2,15 @@
 
 import { openAgentChannel } from "../agent/channel.ts";
 import type { QemuContext } from "../context.ts";
-import { observe } from "../observe.ts";
 import type { VmRecord } from "../records.ts";
-import { RuntimeFolder } from "../runtime_folder.ts";
+import { agentOf } from "../vm_agent.ts";
 
 /** A guest that lives answers within moments. */
 const SILENCE_MS = 3_000;
 
 /** True as well for a guest that has no agent. */
 export async function isGuestSilent(context: QemuContext, record: VmRecord): Promise<boolean> {
-  const runtime = new RuntimeFolder(record.runtime);
-  const channel = openAgentChannel({
-    host: context.host,
-    socket: runtime.agent,
-    lock: runtime.agentLock,
-    async isCrashed(signal) {
-      const { state, reason = "The guest has crashed" } = await observe(context, record, signal);
-      return state === "crashed" ? { reason } : undefined;
-    },
-  });
+  const channel = openAgentChannel(agentOf(context, record));
   try {
     await channel.ping(AbortSignal.timeout(SILENCE_MS));
     return false;

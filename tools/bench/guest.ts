@@ -3,16 +3,14 @@
  * connection, for the guest agent the requests that start a program and tell its end.
  */
 
-import { joinPath } from "../../src/base/paths.ts";
 import { linkFor, openAgentChannel } from "../../src/drivers/qemu/agent/channel.ts";
 import { readStatus, statusCommand } from "../../src/drivers/qemu/agent/program.ts";
 import { numberIn } from "../../src/drivers/qemu/agent/protocol.ts";
 import type { GuestChannel } from "../../src/guest/channel.ts";
-import { openSshChannel } from "../../src/guest/ssh/channel.ts";
-import { sshArguments } from "../../src/guest/ssh/client.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import { findTinyImage, startPlainMachine } from "../../tests/support/plain_qemu.ts";
 import { measureSideBySide, type Row } from "./report.ts";
+import { openTinySsh } from "./tiny_ssh.ts";
 
 const ROUNDS = 31;
 const LIMIT_MS = 60_000;
@@ -32,27 +30,8 @@ export async function measureGuest(): Promise<Row[]> {
   const agent = openAgentChannel(address);
   const link = linkFor(address);
   await agent.ping(AbortSignal.timeout(LIMIT_MS));
-  const folder = joinPath(machine.folder, "ssh");
-  const place = { address: "127.0.0.1", port: machine.sshPort };
-  await using ssh = openSshChannel({
-    host,
-    folder,
-    alias: "tiny",
-    login: { user: "root" },
-    password: () => Promise.resolve(undefined),
-    sponsor: agent,
-    reach: () => Promise.resolve({ ...place, [Symbol.asyncDispose]: () => Promise.resolve() }),
-  });
-  await ssh.ping(AbortSignal.timeout(LIMIT_MS));
-  const words = sshArguments({
-    hostname: place.address,
-    port: place.port,
-    user: "root",
-    alias: "tiny",
-    pinned: true,
-    usesPassword: false,
-    control: "by-hand",
-  });
+  const { channel, folder, words } = await openTinySsh(machine, agent, LIMIT_MS);
+  await using ssh = channel;
   const byHand = async (): Promise<void> => {
     await host.processes.run("ssh", ["-T", ...words, "true"], { cwd: folder });
   };

@@ -6,13 +6,12 @@
 import { joinPath } from "../../src/base/paths.ts";
 import { openAgentChannel } from "../../src/drivers/qemu/agent/channel.ts";
 import type { GuestChannel } from "../../src/guest/channel.ts";
-import { openSshChannel } from "../../src/guest/ssh/channel.ts";
-import { sshArguments } from "../../src/guest/ssh/client.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import { openGuestProgram } from "../../tests/support/guest_program.ts";
 import { findTinyImage, type PlainMachine, startPlainMachine } from "../../tests/support/plain_qemu.ts";
 import { JsonLines } from "../image/json_lines.ts";
 import { measureSideBySide, type Row } from "./report.ts";
+import { openTinySsh } from "./tiny_ssh.ts";
 
 const FILE_BYTES = 256 * 1024 * 1024;
 const PART_BYTES = 64 * 1024;
@@ -96,28 +95,8 @@ async function openSsh(
   machine: PlainMachine,
   sponsor: GuestChannel,
 ): Promise<(file: string) => Promise<void>> {
-  const host = openDenoHost();
-  const folder = joinPath(machine.folder, "ssh");
-  const place = { address: "127.0.0.1", port: machine.sshPort };
-  await using channel = openSshChannel({
-    host,
-    folder,
-    alias: "tiny",
-    login: { user: "root" },
-    password: () => Promise.resolve(undefined),
-    sponsor,
-    reach: () => Promise.resolve({ ...place, [Symbol.asyncDispose]: () => Promise.resolve() }),
-  });
-  await channel.ping(AbortSignal.timeout(LIMIT_MS));
-  const words = sshArguments({
-    hostname: place.address,
-    port: place.port,
-    user: "root",
-    alias: "tiny",
-    pinned: true,
-    usesPassword: false,
-    control: "by-hand",
-  });
+  const { channel, folder, words } = await openTinySsh(machine, sponsor, LIMIT_MS);
+  await channel[Symbol.asyncDispose]();
   return async (file) => {
     const child = new Deno.Command("ssh", {
       args: ["-T", ...words, "cat >/tmp/copy"],

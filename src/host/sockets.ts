@@ -128,8 +128,12 @@ function isEnded(error: unknown): boolean {
     error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe;
 }
 
+/** A listener that closes while somebody stands in its queue resets that one: nobody listens any more. */
 function refusedOrThrow(error: unknown, address: string): undefined {
-  if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.ConnectionRefused) {
+  if (
+    error instanceof Deno.errors.NotFound || error instanceof Deno.errors.ConnectionRefused ||
+    error instanceof Deno.errors.ConnectionReset
+  ) {
     return undefined;
   }
   throw socketFailure(error, address);

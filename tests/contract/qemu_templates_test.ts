@@ -4,7 +4,9 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
+import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import { ProcessView } from "../../src/drivers/qemu/identity.ts";
+import type { Host } from "../../src/host/host.ts";
 import { failureOf } from "../support/failures.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 
@@ -42,6 +44,16 @@ async function run(lab: QemuLab, id: string, argv: string[], driver: Driver = la
     channel.close();
   }
   return new TextDecoder().decode(await new Blob(chunks.map((chunk) => chunk.slice())).bytes());
+}
+
+/** Keeps its size and time, so that only QEMU can see that it is no device state. */
+async function breakDeviceState(folder: string): Promise<void> {
+  const path = `${folder}/state`;
+  const { size, mtime } = await Deno.stat(path);
+  assert.ok(mtime !== null);
+  await Deno.chmod(path, 0o600);
+  await Deno.writeFile(path, new Uint8Array(size).fill(0x2a));
+  await Deno.utime(path, mtime, mtime);
 }
 
 /** Whether a running VM is a clone: its QEMU waits for a device state instead of booting. */
@@ -209,13 +221,7 @@ qemuTest(
     assert.equal(await isClone(lab, larger.id), false);
     await driver.vms.remove(larger.id, scope);
 
-    // The same size and time, so that only QEMU can see that it is no device state.
-    const { mtime } = await Deno.stat(`${folder}/state`);
-    const { size } = await Deno.stat(`${folder}/state`);
-    assert.ok(mtime !== null);
-    await Deno.chmod(`${folder}/state`, 0o600);
-    await Deno.writeFile(`${folder}/state`, new Uint8Array(size).fill(0x2a));
-    await Deno.utime(`${folder}/state`, mtime, mtime);
+    await breakDeviceState(folder);
     const broken = await create(lab);
     assert.match(broken.warnings.join(), /booted, not cloned from the warm template of "tiny": /);
     assert.equal(await isClone(lab, broken.id), false);
@@ -224,6 +230,89 @@ qemuTest(
     await assertNothingLeft(lab);
   },
 );
+
+/** A driver whose calls stand in line for a guest's agent until they are given up. */
+function driverStuckAtAgents(lab: QemuLab, onRemoval: (path: string, inLine: number) => void): {
+  driver: Driver;
+  stuck: Promise<void>;
+} {
+  const { locks, files } = lab.host;
+  const stuck = Promise.withResolvers<void>();
+  let inLine = 0;
+  const standInLine = async (signal: AbortSignal | undefined): Promise<never> => {
+    inLine++;
+    stuck.resolve();
+    try {
+      return await new Promise((_, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+    } finally {
+      inLine--;
+    }
+  };
+  const host: Host = {
+    ...lab.host,
+    locks: {
+      tryTake: (path, options) => locks.tryTake(path, options),
+      share: (path, signal) => locks.share(path, signal),
+      take: (path, signal, options) =>
+        path.includes("/agent.lock") ? standInLine(signal) : locks.take(path, signal, options),
+    },
+    files: {
+      ...files,
+      remove(path) {
+        onRemoval(path, inLine);
+        return files.remove(path);
+      },
+    },
+  };
+  const driver = openQemuDriver({ host, state: lab.state, config: DEFAULT_CONFIG, findings: lab.findings });
+  return { driver, stuck: stuck.promise };
+}
+
+qemuTest("a clone that does not start leaves its agent's line before its folder goes", async (lab) => {
+  const { folder } = await warm(lab);
+  await breakDeviceState(folder);
+  const inLineAtRemoval: number[] = [];
+  const { driver, stuck } = driverStuckAtAgents(lab, (path, inLine) => {
+    if (path.startsWith(lab.host.environment.runtimeFolder())) inLineAtRemoval.push(inLine);
+  });
+  try {
+    const { id, warnings } = await create(lab, {}, driver);
+    assert.match(warnings.join(), /booted, not cloned/);
+    await stuck;
+    assert.deepEqual(inLineAtRemoval, [0]);
+    await driver.vms.remove(id, lab.scope);
+    await assertNothingLeft(lab);
+  } finally {
+    await driver.close();
+  }
+});
+
+qemuTest("a clone that is given up while its guest is woken leaves nothing", async (lab) => {
+  const { scope } = lab;
+  await warm(lab);
+  const givenUp = new AbortController();
+  const { driver, stuck } = driverStuckAtAgents(lab, () => {});
+  try {
+    const signal = AbortSignal.any([scope.signal, givenUp.signal]);
+    const making = assert.rejects(
+      Promise.resolve(driver.sandboxes?.create(lab.sandbox(), { ...scope, signal })),
+      /given up/,
+    );
+    await stuck;
+    for (;;) {
+      const { vms } = await lab.driver.vms.list(scope.signal);
+      if (vms.some(({ state }) => state === "running")) break;
+      await lab.host.clock.sleep(10, scope.signal);
+    }
+    givenUp.abort(new Error("given up"));
+    await making;
+    await assertNothingLeft(lab);
+  } finally {
+    await driver.close();
+  }
+});
 
 qemuTest("a maker that is killed half-way leaves only what the next call removes", async (lab) => {
   const { driver, scope, state, host } = lab;

@@ -19,6 +19,7 @@ import { firstNic } from "./network/first_nic.ts";
 import { makeKernelFiles } from "./launch/kernel_files.ts";
 import { type BaseDisk, diskOf, makeOverlay, OVERLAY_FILE, VARIABLES_FILE } from "./overlay.ts";
 import { readQemuProgram } from "./launch/program.ts";
+import { endProcess } from "./power/power_off.ts";
 import {
   MAKING_PREFIX,
   RECORD_FILE,
@@ -27,10 +28,12 @@ import {
   type VmRecords,
   writeRecord,
 } from "./records.ts";
-import { RuntimeFolder } from "./runtime_folder.ts";
+import { removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
 import { needShareWays } from "./shares.ts";
 import { findTpmProgram, TPM_FOLDER } from "./launch/tpm.ts";
 import { lockPath, makerLockPath, takeVmLock } from "./vm_lock.ts";
+
+const CLEANUP_LIMIT_MS = 30_000;
 
 /** What a VM is made of beside its specification. */
 export interface Making {
@@ -126,7 +129,7 @@ export function newRecord(
 
 /**
  * Lets a VM come into being whole or not at all: `fill` puts its files into a passing folder and answers its record,
- * `next` goes on with it. A call that is killed on the way leaves a folder that the next change sweeps away.
+ * `next` goes on with it and may start its machine, which ends when it fails. A call that is killed on the way leaves a folder that the next change sweeps away.
  */
 export async function bringIntoBeing(
   context: QemuContext,
@@ -153,8 +156,15 @@ export async function bringIntoBeing(
     undo.add("folder", () => host.files.remove(state.vm(id)));
     await host.files.rename(passing, state.vm(id));
   }
+  undo.add("machine", () => takeMachineAway(context, record));
   await next(record);
   undo.keep();
+}
+
+/** Ends what `next` may have started before it failed. */
+async function takeMachineAway(context: QemuContext, record: VmRecord): Promise<void> {
+  await endProcess(context, record, AbortSignal.timeout(CLEANUP_LIMIT_MS));
+  await removeRuntimeFolder(context.host, new RuntimeFolder(record.runtime));
 }
 
 /** Whoever gives a VM a name holds this, so that no two calls give the same one. */

@@ -178,6 +178,7 @@ async function startUnder(
   await prepareRuntimeFolder(host, runtime, { vm: record.id, state: context.state.root });
   undo.add("runtime folder", () => removeRuntimeFolder(host, runtime));
   undo.add("helpers", () => endHelpers(context, runtime.path, AbortSignal.timeout(CLEANUP_LIMIT_MS)));
+  if (from?.giveUp !== undefined) undo.add("preparations", from.giveUp);
   const helped = await bringUpHelpers(context, record, runtime, { tiedToUs, signal });
   let noted = Promise.resolve();
   await launch(context, {

@@ -9,4 +9,6 @@ export interface StartFrom {
   plan: Partial<MachinePlan>;
   /** Called once the monitor answers, with the machine not running yet. */
   prepare: (session: QmpSession, runtime: RuntimeFolder, signal: AbortSignal) => Promise<void>;
+  /** Ends what `prepare` began and left at work; called when the start fails, before its runtime folder goes. */
+  giveUp?: () => Promise<void>;
 }

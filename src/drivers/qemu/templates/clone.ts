@@ -35,7 +35,8 @@ export function basisOf(template: Template): NonNullable<Making["template"]> {
 
 /**
  * Starts the machine of a record that names the template, and returns when its guest runs, knows the time and has
- * randomness of its own. The caller holds the VM's lock. A failure leaves the machine off.
+ * randomness of its own. The caller holds the VM's lock. A machine that does not start is off again; one whose guest
+ * is not woken runs, and the caller takes it away.
  */
 export async function startClone(
   context: QemuContext,
@@ -67,25 +68,24 @@ export async function startClone(
     });
     woken.catch(() => {});
   };
-  try {
-    await powerOn(context, records, record, scope, tiedToUs, {
-      plan: {
-        ramFile: { path: templateFile(template, "ram"), shared: false },
-        incoming: true,
-        boot,
-      },
-      prepare: async (session, runtime, signal) => {
-        // The agent's port must be connected as it was in the template, else its agent takes a pause of 100 ms.
-        if (!asleep) wake(runtime);
-        await loadDeviceState(host, session, runtime, state, signal);
-      },
-    });
-    isStarting = false;
-    await woken;
-  } catch (error) {
-    waking.abort(error);
-    throw error;
-  }
+  await powerOn(context, records, record, scope, tiedToUs, {
+    plan: {
+      ramFile: { path: templateFile(template, "ram"), shared: false },
+      incoming: true,
+      boot,
+    },
+    prepare: async (session, runtime, signal) => {
+      // The agent's port must be connected as it was in the template, else its agent takes a pause of 100 ms.
+      if (!asleep) wake(runtime);
+      await loadDeviceState(host, session, runtime, state, signal);
+    },
+    giveUp: async () => {
+      waking.abort();
+      await woken?.catch(() => {});
+    },
+  });
+  isStarting = false;
+  await woken;
 }
 
 /**

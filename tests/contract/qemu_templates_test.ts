@@ -340,6 +340,28 @@ qemuTest("a maker that is killed half-way leaves only what the next call removes
   await assertNothingLeft(lab);
 });
 
+qemuTest("a pool's clone that is given up while it is claimed has no lease any more", async (lab) => {
+  const { scope } = lab;
+  await warm(lab);
+  await lab.driver.templates?.keepReady("tiny", SIZE, 1, scope);
+  const givenUp = new AbortController();
+  const { driver, stuck } = driverStuckAtAgents(lab, () => {});
+  try {
+    const signal = AbortSignal.any([scope.signal, givenUp.signal]);
+    const claiming = assert.rejects(
+      Promise.resolve(driver.sandboxes?.create(lab.sandbox(), { ...scope, signal })),
+      /given up/,
+    );
+    await stuck;
+    givenUp.abort(new Error("given up"));
+    await claiming;
+    assert.equal((await lab.driver.sandboxes?.sweep(scope))?.length, 1);
+    await assertNothingLeft(lab);
+  } finally {
+    await driver.close();
+  }
+});
+
 qemuTest("a pool's clones are claimed as they stand, woken, named, and made good afterwards", async (lab) => {
   const { driver, scope } = lab;
   await warm(lab);

@@ -2,6 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { VmState } from "../../../contract/vm.ts";
+import { wayToRun } from "../../way_on.ts";
 import type { QemuContext } from "../context.ts";
 import { askMonitor } from "../monitor/monitors.ts";
 import { readRunState } from "../observe.ts";
@@ -53,23 +54,19 @@ export async function askOnMachine<T extends object>(
 }
 
 function wrongState(
-  { id, name }: VmRecord,
+  { id, name, adopted }: VmRecord,
   action: string,
   states: readonly VmState[],
   found: VmState,
   reason: string | undefined,
 ): HvError {
   const because = reason === undefined ? "" : `: ${reason}`;
-  const hints: Partial<Record<VmState, string>> = {
-    off: `Start it: hvlab vm start ${id}`,
-    paused: `Let it go on: hvlab vm resume ${id}`,
-    crashed: `See what happened: hvlab vm events ${id}`,
-  };
   return new HvError(
     "hv.conflict",
     `Cannot ${action} "${name}": wanted "${states.join('" or "')}", found "${found}"${because}`,
     {
-      hint: hints[found] ?? "Look at the VM's state and try again",
+      hint: wayToRun({ id, state: found, adopted: adopted !== undefined }) ??
+        `Look at it again in a moment: hvlab vm get ${id}`,
       context: { vm: id, wanted: states.join(" or "), found },
     },
   );

@@ -5,9 +5,9 @@ import type { JsonObject, JsonValue } from "../../../base/json.ts";
 import type { QemuContext } from "../context.ts";
 import { askMonitor } from "./monitors.ts";
 import type { QmpSession } from "./qmp.ts";
-import type { VmRecord } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import { objectsIn } from "./answers.ts";
+import { type Machine, machineEnded } from "./tell.ts";
 
 /** A job of QEMU 7.2 holds its main loop, and the answer to the command that begins it, until memory is on disk. */
 const JOB_LIMIT_MS = 10 * 60 * 1000;
@@ -20,13 +20,13 @@ export const MERGE_JOB_PREFIX = `${JOB_PREFIX}merge-`;
 /** Asks and tells one VM. Every method throws `hv.unavailable` when its QEMU has ended. */
 export class VmMonitor {
   readonly context: QemuContext;
-  readonly vm: Pick<VmRecord, "id" | "name" | "runtime">;
+  readonly vm: Machine;
   readonly #session: QmpSession | undefined;
 
   /** With a session that is open already, all of the work happens in it. */
   constructor(
     context: QemuContext,
-    vm: Pick<VmRecord, "id" | "name" | "runtime">,
+    vm: Machine,
     session?: QmpSession,
   ) {
     this.context = context;
@@ -37,13 +37,10 @@ export class VmMonitor {
   /** Does one piece of work in one turn. */
   async ask<T extends object>(work: (session: QmpSession) => Promise<T>): Promise<T> {
     if (this.#session !== undefined) return await work(this.#session);
-    const { id, name, runtime } = this.vm;
+    const { id, runtime } = this.vm;
     const answer = await askMonitor(this.context.host, id, new RuntimeFolder(runtime), work);
     if (answer !== undefined) return answer;
-    throw new HvError("hv.unavailable", `The QEMU of "${name}" has ended meanwhile`, {
-      hint: `Start it again: hvlab vm start ${id}`,
-      context: { vm: id },
-    });
+    throw machineEnded(this.vm);
   }
 
   /** Sends one command. */

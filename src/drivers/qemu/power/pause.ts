@@ -8,10 +8,9 @@ import { setGuestClock } from "../checkpoints/clock.ts";
 import { forgetSaved } from "../checkpoints/saved.ts";
 import type { QemuContext } from "../context.ts";
 import { startVm } from "./instance.ts";
-import { askMonitor } from "../monitor/monitors.ts";
+import { tellMachine } from "../monitor/tell.ts";
 import { type Observation, observe } from "../observe.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
-import { RuntimeFolder } from "../runtime_folder.ts";
 import { takeVmLock } from "../vm_lock.ts";
 
 /** Pause and resume of the QEMU driver. */
@@ -34,7 +33,7 @@ async function pauseVm(
   const seen = await observe(context, record, signal);
   if (seen.state === "paused") return;
   if (seen.state !== "running") throw wrongState(record, "pause", "running", seen);
-  await tell(context, record, "stop", signal);
+  await tellMachine(context.host, record, "stop", signal);
 }
 
 /** A VM that stands still because its disk was full goes on too, and tries the write again. */
@@ -56,25 +55,8 @@ async function resumeVm(
   }
   // A save that was broken off has left its mark; it holds no longer once the guest goes on.
   await forgetSaved(context, records, id, true, scope.signal);
-  await tell(context, record, "cont", scope.signal);
+  await tellMachine(context.host, record, "cont", scope.signal);
   await setGuestClock(context, record, scope);
-}
-
-async function tell(
-  context: QemuContext,
-  { id, name, runtime }: VmRecord,
-  command: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const heard = await askMonitor(context.host, id, new RuntimeFolder(runtime), async (session) => {
-    await session.command(command, undefined, { signal });
-    return {};
-  }, { signal });
-  if (heard !== undefined) return;
-  throw new HvError("hv.unavailable", `The QEMU of "${name}" has ended meanwhile`, {
-    hint: `Start it again: hvlab vm start ${id}`,
-    context: { vm: id },
-  });
 }
 
 function wrongState(

@@ -9,6 +9,7 @@ import type { CallScope } from "../../call_scope.ts";
 import { openAgentChannel } from "../agent/channel.ts";
 import type { QemuContext } from "../context.ts";
 import { makeVm } from "../creation.ts";
+import { tellMachine } from "../monitor/tell.ts";
 import { observe } from "../observe.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { removeUnderLock } from "../removal.ts";
@@ -18,7 +19,7 @@ import { basisOf, startClone } from "./clone.ts";
 import { findTemplate } from "./find.ts";
 import type { MachineSize } from "./fingerprint.ts";
 import { takeStartSlot } from "./locks.ts";
-import { membersOf, tellQemu } from "./pool_member.ts";
+import { membersOf } from "./pool_member.ts";
 import type { PoolWish } from "./pool_wish.ts";
 import type { Template } from "./record.ts";
 
@@ -93,7 +94,7 @@ async function halt(context: QemuContext, record: VmRecord, { signal }: CallScop
   const channel = openAgentChannel(agentOf(context, record));
   try {
     await channel.exec({ argv: ["true"] }, SILENT, signal);
-    await tellQemu(context, record, "stop", signal);
+    await tellMachine(context.host, record, "stop", signal);
   } finally {
     channel.close();
   }

@@ -5,11 +5,12 @@ import type { CallScope } from "../../call_scope.ts";
 import { linkFor } from "../agent/channel.ts";
 import type { QemuContext } from "../context.ts";
 import { refuseTakenName, takeNames } from "../creation.ts";
+import { tellMachine } from "../monitor/tell.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { tryTakeVmLock } from "../vm_lock.ts";
 import { agentOf } from "../vm_agent.ts";
 import type { MachineSize } from "./fingerprint.ts";
-import { membersOf, tellQemu } from "./pool_member.ts";
+import { membersOf } from "./pool_member.ts";
 import { readTemplate } from "./record.ts";
 import { wakeGuest } from "./wake.ts";
 
@@ -75,13 +76,14 @@ async function takeOver(
       scope.signal,
     );
     awake.catch(() => {});
-    await tellQemu(context, record, "cont", scope.signal);
+    await tellMachine(host, record, "cont", scope.signal);
     await awake;
     return true;
   } catch (error) {
+    // Whoever gave up does not know it under its new name: the next sweep takes it.
+    await records.save({ ...record, sandbox: { expires_at: new Date(host.clock.now()).toISOString() } });
     scope.signal.throwIfAborted();
     scope.warn?.(`A ready clone did not come up: ${toHvError(error).message}`);
-    await records.save({ ...record, sandbox: { expires_at: new Date(host.clock.now()).toISOString() } });
     return false;
   }
 }

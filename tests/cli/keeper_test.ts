@@ -8,7 +8,7 @@ import { hvlabCommand, hvlabEnvironment, runHvlab } from "../support/program.ts"
 import { canRunGuests, findTinyImage } from "../support/tiny_image.ts";
 
 const host = openDenoHost();
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 300_000;
 
 interface Bench {
   state: StateFolder;

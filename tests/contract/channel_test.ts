@@ -1,23 +1,21 @@
 /** The channels into a real guest, booted here by plain QEMU: all of them keep the same promises. */
 
 import assert from "node:assert/strict";
-import { startDeadline } from "../../src/base/deadline.ts";
+import { startDeadline, timeoutError } from "../../src/base/deadline.ts";
 import { joinPath } from "../../src/base/paths.ts";
 import { openAgentChannel } from "../../src/drivers/qemu/agent/channel.ts";
 import { runInGuest } from "../../src/flows/guest/run_in_guest.ts";
-import type { GuestChannel } from "../../src/guest/channel.ts";
+import type { ByteSink, GuestChannel, GuestCommand } from "../../src/guest/channel.ts";
 import { openSshChannel, type SshAddress } from "../../src/guest/ssh/channel.ts";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import type { Host } from "../../src/host/host.ts";
 import { failureOf } from "../support/failures.ts";
 import { findTinyImage, type PlainMachine, startPlainMachine } from "../support/plain_qemu.ts";
 import { hasProgram } from "../support/tiny_image.ts";
-import { channelBehaviours, type ChannelLab } from "./channel_behaviours.ts";
+import { channelBehaviours, type ChannelLab, HANG_MS, type Seen } from "./channel_behaviours.ts";
 import { folderBehaviours } from "./folder_behaviours.ts";
 
 const image = findTinyImage();
-const BOOT_LIMIT_MS = 60_000;
-const GONE_LIMIT_MS = 60_000;
 const LONE_EXEC = new URL("../support/lone_exec.ts", import.meta.url).pathname;
 const LONE_SSH_EXEC = new URL("../support/lone_ssh_exec.ts", import.meta.url).pathname;
 /** Names that have broken other programs stand in the path of keys and sockets. */
@@ -32,7 +30,7 @@ Deno.test({
     const channel = openAgent(host, machine);
     const lab = labOf(host, channel);
     const { run } = lab;
-    using boot = startDeadline(host.clock, BOOT_LIMIT_MS);
+    using boot = startDeadline(host.clock, HANG_MS);
     await channel.ping(boot.signal);
     const handles = await countHandles(lab);
     for (const [name, behave] of Object.entries(channelBehaviours)) await test.step(name, () => behave(lab));
@@ -83,7 +81,7 @@ Deno.test({
     await using channel = openSshChannel(address);
     const lab = labOf(host, channel);
     const { run } = lab;
-    using boot = startDeadline(host.clock, BOOT_LIMIT_MS);
+    using boot = startDeadline(host.clock, HANG_MS);
     await test.step("a guest that boots is waited for, and takes the key from its agent", async () => {
       await channel.ping(boot.signal);
       const known = await Deno.readTextFile(joinPath(address.folder, "known_hosts"));
@@ -95,7 +93,7 @@ Deno.test({
     await copyFolders(test, lab);
     await test.step("fifty commands at once all come back, each with its own", async () => {
       const words = Array.from({ length: 50 }, (_, index) => String(index));
-      const results = await Promise.all(words.map((word) => run({ argv: ["echo", word] }, 120_000)));
+      const results = await Promise.all(words.map((word) => run({ argv: ["echo", word] })));
       assert.deepEqual(results.map(({ stdout }) => stdout), words.map((word) => `${word}\n`));
     });
     await test.step("a program ends with all that it started when its caller is killed", async () => {
@@ -106,9 +104,7 @@ Deno.test({
     });
     await test.step("a shared connection that has gone silent is given up before anything begins", async () => {
       await labOf(host, sponsor).run(SILENCE_CONNECTIONS);
-      const started = performance.now();
       assert.equal((await run("echo once >>/tmp/count; cat /tmp/count; rm /tmp/count")).stdout, "once\n");
-      assert.ok(performance.now() - started < 60_000);
       await labOf(host, sponsor).run(END_SILENT);
     });
     await test.step("a guest that has forgotten the key, and has another of its own, is introduced anew", async () => {
@@ -170,8 +166,7 @@ done
 const FORGET_ALL = `
 rm -rf /root/.ssh /etc/dropbear/host_key
 for pid in $(pidof dropbear); do kill "$pid"; done
-until [ -s /etc/dropbear/host_key ] && pidof dropbear >/dev/null; do usleep 50000; done
-usleep 300000
+until [ -s /etc/dropbear/host_key ] && cat /proc/net/tcp* | grep -q ':0016 [0-9A-F]*:0000 0A'; do usleep 50000; done
 `;
 
 /** An ed25519 key of nobody. */
@@ -196,15 +191,40 @@ function openAgent(host: Host, machine: PlainMachine): GuestChannel {
 }
 
 function labOf(host: Host, channel: GuestChannel): ChannelLab {
+  const { clock } = host;
   return {
     host,
     channel,
-    async run(command, timeoutMs = 60_000) {
-      using limit = startDeadline(host.clock, timeoutMs);
-      const given = typeof command === "string" ? { argv: ["sh", "-c", command] } : command;
-      return await runInGuest(channel, given, { signal: limit.signal, clock: host.clock });
+    async run(command) {
+      using limit = startDeadline(clock, HANG_MS);
+      return await runInGuest(channel, commandOf(command), { signal: limit.signal, clock });
+    },
+    async runUntil(command, isSeen) {
+      using limit = startDeadline(clock, HANG_MS);
+      const seen: Seen = { stdout: "", stderr: "" };
+      let isOver = false;
+      const sinkOf = (stream: keyof Seen): ByteSink => (bytes) => {
+        seen[stream] += new TextDecoder().decode(bytes);
+        if (!isOver && isSeen(seen)) {
+          isOver = true;
+          limit.end(timeoutError(HANG_MS));
+        }
+        return Promise.resolve();
+      };
+      const sinks = { stdout: sinkOf("stdout"), stderr: sinkOf("stderr") };
+      const { signal } = limit;
+      const failure = await failureOf(
+        "hv.timeout",
+        () => runInGuest(channel, commandOf(command), { signal, clock, sinks }),
+      );
+      assert.ok(isOver, JSON.stringify(failure.toEnvelope()));
+      return failure;
     },
   };
+}
+
+function commandOf(command: GuestCommand | string): GuestCommand {
+  return typeof command === "string" ? { argv: ["sh", "-c", command] } : command;
 }
 
 async function showOverlap(host: Host, one: GuestChannel, other: GuestChannel): Promise<void> {
@@ -236,7 +256,7 @@ async function killOnceBegun(...words: string[]): Promise<void> {
 
 /** Waits until no process of the guest has such arguments; nobody says when. */
 async function untilGone({ run, host }: ChannelLab, pattern: string): Promise<void> {
-  const limit = AbortSignal.timeout(GONE_LIMIT_MS);
+  const limit = AbortSignal.timeout(HANG_MS);
   while ((await run(`ps -o args | grep -c '${pattern}'`)).stdout !== "0\n") {
     await host.clock.sleep(200, limit);
   }
@@ -246,7 +266,7 @@ async function killUnder({ channel }: ChannelLab, machine: PlainMachine): Promis
   const begun = Promise.withResolvers<void>();
   const sinks = { stdout: () => Promise.resolve(begun.resolve()), stderr: () => Promise.resolve() };
   const command = { argv: ["sh", "-c", "echo begun; sleep 300"] };
-  const running = channel.exec(command, sinks, AbortSignal.timeout(60_000));
+  const running = channel.exec(command, sinks, AbortSignal.timeout(HANG_MS));
   await Promise.race([begun.promise, running]);
   machine.process.kill("SIGKILL");
   await failureOf("hv.outcome_unknown", () => running);

@@ -6,7 +6,7 @@ import { type Copied, copyFolderFromGuest, copyFolderToGuest } from "../../src/f
 import { listFolder } from "../../src/guest/folders/read_folder.ts";
 import { failureOf } from "../support/failures.ts";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";
-import type { ChannelLab } from "./channel_behaviours.ts";
+import { type ChannelLab, HANG_MS } from "./channel_behaviours.ts";
 
 /** A channel, and a folder of the guest that is there, is empty, and is no other's. */
 export interface FolderLab extends Pick<ChannelLab, "host" | "channel" | "run"> {
@@ -15,7 +15,6 @@ export interface FolderLab extends Pick<ChannelLab, "host" | "channel" | "run"> 
 
 const DEEP = `deep/${"long folder ".repeat(9).trim()}/é`;
 const SMALL_FILES = 120;
-const LIMIT_MS = 120_000;
 
 /** What every channel with `tar` or PowerShell at its other end does. */
 export const folderBehaviours: Record<string, (lab: FolderLab) => Promise<void>> = {
@@ -69,7 +68,7 @@ export const folderBehaviours: Record<string, (lab: FolderLab) => Promise<void>>
       const source = `${root}/folder`;
       await Deno.mkdir(source);
       await Deno.writeFile(`${source}/large`, new Uint8Array(2_000_000).map((_, at) => at * 31));
-      const content = await listFolder(lab.host.files, source, AbortSignal.timeout(LIMIT_MS));
+      const content = await listFolder(lab.host.files, source, AbortSignal.timeout(HANG_MS));
       await Deno.truncate(`${source}/large`, 700_000);
       const to = { source, destination: `${lab.place}/half`, overwrite: false };
       const scope = scopeOf(lab);
@@ -141,11 +140,11 @@ async function factsBelow(folder: string, filled: boolean, within = ""): Promise
 }
 
 function scopeOf({ host }: FolderLab): Parameters<typeof copyFolderToGuest>[0] {
-  return { host, signal: AbortSignal.timeout(LIMIT_MS), progress: () => {}, warn: () => {} };
+  return { host, signal: AbortSignal.timeout(HANG_MS), progress: () => {}, warn: () => {} };
 }
 
 async function copyTo(lab: FolderLab, request: CopyRequest): Promise<Copied> {
-  const content = await listFolder(lab.host.files, request.source, AbortSignal.timeout(LIMIT_MS));
+  const content = await listFolder(lab.host.files, request.source, AbortSignal.timeout(HANG_MS));
   return await copyFolderToGuest(scopeOf(lab), lab.channel, request, content);
 }
 

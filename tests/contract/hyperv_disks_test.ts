@@ -38,7 +38,7 @@ faultTest("a checkpoint's disk is merged by deleting the checkpoint, and not by 
   await lab.call("vm_start", { vm: "web" });
   await lab.checkpoint("web", "clean", { memory_state: true });
   const driver = await lab.session.driver();
-  const [disk] = await driver.disks?.attached(id, AbortSignal.timeout(60_000)) ?? [];
+  const [disk] = await driver.disks?.attached(id, AbortSignal.timeout(300_000)) ?? [];
   assert.match(disk?.path ?? "", /avhdx$/);
   const refused = await lab.failure("plan", { tool: "disk_merge", args: { path: disk?.path ?? "" } });
   assert.equal(refused.code, "hv.conflict");

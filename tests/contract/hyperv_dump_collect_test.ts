@@ -108,7 +108,7 @@ guestTest("refused credentials and a full disk of this host end it with their re
   };
   const vm = await lab.vm("vm_get", { vm: "web" });
   const output = `${lab.root}/full`;
-  const scope = { signal: AbortSignal.timeout(120_000), progress: () => {} };
+  const scope = { signal: AbortSignal.timeout(300_000), progress: () => {} };
   const options = { output, guest: true, memory: false, sparse: false, overwrite: false };
   const driver = await lab.session.driver();
   const failure = await failureOf("hv.io", () => collectDumps(full, driver, vm, options, scope));

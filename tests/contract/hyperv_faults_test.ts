@@ -11,10 +11,15 @@ import { HyperV } from "../../src/drivers/hyperv/client.ts";
 import type { MachineParts } from "../../src/drivers/hyperv/machines/parts.ts";
 import { writeTag } from "../../src/drivers/hyperv/machines/tag.ts";
 import { ROOT } from "../../tools/programs.ts";
-import { endSharedHost, faultTest } from "../support/hyperv_lab.ts";
+import type { CallAnswer, CallRequest } from "../../src/tools/tool.ts";
+import { failureOf } from "../support/failures.ts";
+import { endSharedHost, faultTest, type HyperVLab } from "../support/hyperv_lab.ts";
 import type { HyperVWorld } from "../support/hyperv_world.ts";
+import { StepClock } from "../support/step_clock.ts";
 
 const SMALL = { disk_size_mb: 64, memory_mb: 64 };
+/** What the host works on so long ends when the test says so. */
+const FOR_EVER_S = 3_600;
 const DEFAULT_SWITCH = "Коммутатор по умолчанию";
 
 faultTest("names travel as data, and the built-in switch is found by its id", async ({ lab }) => {
@@ -77,12 +82,12 @@ faultTest("noise is no reply", async ({ lab }) => {
 }, { faults: { import_noise: true, noise: true } });
 
 faultTest("late replies answer nobody, and no change is doubled", async ({ lab, world }) => {
-  await lab.call("vm_create", { name: "web", ...SMALL });
+  const web = await lab.vm("vm_create", { name: "web", ...SMALL });
   await lab.call("vm_create", { name: "db", ...SMALL });
   const rounds = 4;
   const before = await world.effects();
   for (let round = 0; round < rounds; round++) {
-    await world.setFaults({ rules: [{ cmdlet: "Start-VM", vm: "web", do: "work", seconds: 3 }] });
+    await world.setFaults({ rules: [{ cmdlet: "Start-VM", vm: "web", do: "work", seconds: FOR_EVER_S }] });
     const given = new AbortController();
     const slow = lab.pipeline.call({ tool: "vm_start", args: { vm: "web" } }, {
       signal: given.signal,
@@ -96,7 +101,8 @@ faultTest("late replies answer nobody, and no change is doubled", async ({ lab, 
     await cancelled;
     assert.equal((await lab.vm("vm_get", { vm: "web" })).name, "web");
     await world.setFaults({});
-    await lab.call("vm_wait", { vm: "web", until: "running" }, { timeout_s: 30 });
+    await world.endWork(web.id);
+    await lab.call("vm_wait", { vm: "web", until: "running" });
     await lab.call("vm_stop", { vm: "web", mode: "off" });
   }
   const after = await world.effects();
@@ -110,7 +116,16 @@ faultTest("a call that cannot be stopped costs its sidecar, not the next call", 
   await lab.call("vm_start", { vm: "web" });
   await world.setFaults({ rules: [{ cmdlet: "Suspend-VM", vm: "web", do: "stuck", deaf: true, times: 1 }] });
   const before = await world.sidecars();
-  assert.equal((await lab.failure("vm_pause", { vm: "web" }, { timeout_s: 0.5 })).code, "hv.timeout");
+  const begunBefore = await world.faultsBegun();
+  const given = new AbortController();
+  const pausing = lab.pipeline.call({ tool: "vm_pause", args: { vm: "web" } }, {
+    signal: given.signal,
+    progress: () => {},
+  });
+  const cancelled = assert.rejects(pausing, { code: "hv.cancelled" });
+  while (await world.faultsBegun() === begunBefore) await world.host.clock.sleep(20);
+  given.abort();
+  await cancelled;
   assert.equal((await lab.vm("vm_get", { vm: "web" })).state, "running");
   assert.equal((await world.sidecars()).length, before.length + 1);
 });
@@ -124,8 +139,8 @@ faultTest("a read outlives its sidecar", async ({ lab, world }) => {
 faultTest("a sidecar killed while nobody asks is replaced", async ({ lab, world }) => {
   await lab.call("vm_create", { name: "web", ...SMALL });
   await lab.call("vm_list");
-  for (const pid of await world.sidecars()) await world.host.processes.kill(pid, "KILL");
-  await world.host.clock.sleep(500);
+  for (const pid of await world.livingSidecars()) await world.host.processes.kill(pid, "KILL");
+  while ((await world.livingSidecars()).length > 0) await world.host.clock.sleep(20);
   assert.equal((await lab.vm("vm_start", { vm: "web" })).state, "running");
 });
 
@@ -167,34 +182,24 @@ faultTest("a job that fails says what Hyper-V said", async ({ lab, world }) => {
 });
 
 faultTest("a start waits for a merge as long as it may", async ({ lab, world }) => {
-  await lab.call("vm_create", { name: "web", ...SMALL });
+  const { id } = await lab.vm("vm_create", { name: "web", ...SMALL });
   await lab.call("vm_start", { vm: "web" });
-  await world.setFaults({ merge_after_stop_seconds: 4 });
+  await world.setFaults({ merge_after_stop_seconds: FOR_EVER_S });
   assert.equal((await lab.vm("vm_stop", { vm: "web", mode: "off" })).state, "merging");
   assert.equal((await lab.failure("vm_start", { vm: "web" }, { timeout_s: 0.5 })).code, "hv.timeout");
-  const messages: string[] = [];
-  const answer = await lab.pipeline.call({ tool: "vm_start", args: { vm: "web" } }, {
-    signal: AbortSignal.timeout(60_000),
-    progress: ({ message }) => messages.push(message),
-  });
+  const answer = await seeingMerge({ lab, world }, id, { tool: "vm_start", args: { vm: "web" } });
   assert.equal(answer.kind, "done");
-  assert.ok(messages.some((message) => /merging disks \d+ %/.test(message)), messages.join("; "));
 });
 
 faultTest(
   "a checkpoint is gone when its disks are merged, and the merge is shown",
   async ({ lab, world }) => {
-    await lab.call("vm_create", { name: "web", ...SMALL });
+    const { id } = await lab.vm("vm_create", { name: "web", ...SMALL });
     await lab.checkpoint("web", "clean", { memory_state: false });
-    await world.setFaults({ merge_seconds: 2 });
+    await world.setFaults({ merge_seconds: FOR_EVER_S });
     const args = { vm: "web", checkpoint: "clean" };
     const { confirm } = await lab.plan("checkpoint_delete", args);
-    const messages: string[] = [];
-    await lab.pipeline.call({ tool: "checkpoint_delete", args, confirm }, {
-      signal: AbortSignal.timeout(60_000),
-      progress: ({ message }) => messages.push(message),
-    });
-    assert.ok(messages.some((message) => /merging disks \d+ %/.test(message)), messages.join("; "));
+    await seeingMerge({ lab, world }, id, { tool: "checkpoint_delete", args, confirm });
     assert.equal((await lab.vm("vm_get", { vm: "web" })).state, "off");
     assert.deepEqual(await lab.checkpoints("web"), []);
   },
@@ -246,10 +251,15 @@ faultTest("what a killed making left is listed and cleaned up; unknown age stays
 
 faultTest("loading the module is no call's time", async ({ lab, another, world }) => {
   await lab.call("vm_create", { name: "web", ...SMALL });
-  await world.setFaults({ import_seconds: 3 });
-  const fresh = await another();
-  const { reached } = await fresh.call("vm_wait", { vm: "web", until: "off" }, { timeout_s: 2 });
-  assert.equal(reached, true);
+  await world.setFaults({ import_until: "imported" });
+  const clock = new StepClock();
+  const fresh = await another(clock);
+  const waiting = fresh.call("vm_wait", { vm: "web", until: "off" }, { timeout_s: 2 });
+  const mark = `${world.folder}/importing`;
+  while (await world.host.files.stat(mark) === undefined) await world.host.clock.sleep(20);
+  await clock.advance(3_600_000);
+  await Deno.writeTextFile(`${world.folder}/imported`, "");
+  assert.equal((await waiting).reached, true);
 });
 
 faultTest("a host that wants a server's name gets one, and doctor says so", async ({ lab }) => {
@@ -265,7 +275,7 @@ faultTest("the VM's usual kind of checkpoint is put back, whatever happens", asy
   await using hyperv = openHyperV(world);
   const { id } = await lab.vm("vm_create", { name: "web", ...SMALL });
   await lab.call("vm_start", { vm: "web" });
-  const usual = (await hyperv.client.getMachine(id, AbortSignal.timeout(30_000))).checkpoint_type;
+  const usual = (await hyperv.client.getMachine(id, AbortSignal.timeout(300_000))).checkpoint_type;
   const faults: JsonObject[] = [
     {},
     { rules: [{ cmdlet: "Checkpoint-VM", vm: "web", do: "fail_job", times: 1 }] },
@@ -278,21 +288,30 @@ faultTest("the VM's usual kind of checkpoint is put back, whatever happens", asy
     if (at === 0) await lab.call("checkpoint_create", args);
     else await lab.failure("checkpoint_create", args, { timeout_s: 3 });
     assert.equal(
-      (await hyperv.client.getMachine(id, AbortSignal.timeout(30_000))).checkpoint_type,
+      (await hyperv.client.getMachine(id, AbortSignal.timeout(300_000))).checkpoint_type,
       usual,
       `c${at}`,
     );
   }
 });
 
+const slowly = new StepClock();
+
 faultTest("a guest that cannot be asked is never cut off", async ({ lab }) => {
   await lab.call("vm_create", { name: "web", ...SMALL });
   await lab.call("vm_start", { vm: "web" });
-  const failure = await lab.failure("vm_stop", { vm: "web" }, { timeout_s: 2 });
+  const asking = lab.pipeline.call({ tool: "vm_stop", args: { vm: "web" }, timeout_s: 2 }, {
+    signal: AbortSignal.timeout(300_000),
+    // The time is over as soon as the guest is asked.
+    progress({ message }) {
+      if (message === "Asking the guest to shut down") void slowly.advance(2_000);
+    },
+  });
+  const failure = await failureOf("hv.timeout", () => asking);
   assert.deepEqual([failure.code, failure.context.asked], ["hv.timeout", false]);
   assert.match(failure.hint ?? "", /--mode off/);
   assert.equal((await lab.vm("vm_get", { vm: "web" })).state, "running");
-}, { host: { GuestOs: "none" } });
+}, { host: { GuestOs: "none" }, clock: slowly });
 
 faultTest("a deletion takes the VM's own disks and leaves all others", async ({ lab, world }) => {
   const base = await lab.vm("vm_create", { name: "base", ...SMALL });
@@ -346,6 +365,26 @@ faultTest("a report is made of a host that refuses everything too", async ({ lab
 
 endSharedHost();
 
+/** Makes a call that waits for a merge, which ends once the call has told of it. */
+async function seeingMerge(
+  { lab, world }: Pick<HyperVLab, "lab" | "world">,
+  id: string,
+  request: CallRequest,
+): Promise<CallAnswer> {
+  let ended: Promise<void> | undefined;
+  const messages: string[] = [];
+  const answer = await lab.pipeline.call(request, {
+    signal: AbortSignal.timeout(300_000),
+    progress({ message }) {
+      messages.push(message);
+      if (/merging disks \d+ %/.test(message)) ended ??= world.endWork(id);
+    },
+  });
+  assert.ok(ended !== undefined, messages.join("; "));
+  await ended;
+  return answer;
+}
+
 /** The client beneath the driver, for what the driver refuses to do. */
 function openHyperV(world: HyperVWorld): AsyncDisposable & {
   client: HyperV;
@@ -370,7 +409,7 @@ function openHyperV(world: HyperVWorld): AsyncDisposable & {
         secure_boot: null,
         tpm: false,
       };
-      return `vm-${(await client.makeMachine(parts, { signal: AbortSignal.timeout(60_000) })).id}`;
+      return `vm-${(await client.makeMachine(parts, { signal: AbortSignal.timeout(300_000) })).id}`;
     },
     [Symbol.asyncDispose]: () => client.close(),
   };

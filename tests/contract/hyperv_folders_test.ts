@@ -9,7 +9,7 @@ import { folderBehaviours, type FolderLab } from "./folder_behaviours.ts";
 import type { Lab } from "./lab.ts";
 
 const SMALL = { disk_size_mb: 64, memory_mb: 64 };
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 
 /** The channel of a VM that runs, and a new folder of its guest. */
 async function openFolderLab(lab: Lab): Promise<FolderLab> {

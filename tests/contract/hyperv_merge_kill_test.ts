@@ -89,7 +89,7 @@ async function setUp(surroundings: HyperVLab): Promise<Scene> {
   const { id } = await lab.vm("vm_create", { name: "web", disk_size_mb: 64, memory_mb: 64 });
   const driver = await lab.session.driver();
   const attached = async (): Promise<string[]> =>
-    (await driver.disks?.attached(id, AbortSignal.timeout(60_000)) ?? []).map(({ path }) => path).slice(1);
+    (await driver.disks?.attached(id, AbortSignal.timeout(300_000)) ?? []).map(({ path }) => path).slice(1);
   let count = 0;
   return {
     ...surroundings,
@@ -115,7 +115,7 @@ async function dieAt({ world }: Scene, cmdlet: string, when: string): Promise<vo
 /** Merges through a driver and a sidecar of their own. Answers what it failed with. */
 async function mergeWith({ state }: Scene, host: Host, child: string): Promise<unknown> {
   const driver = openHyperVDriver({ host, state });
-  const scope: CallScope = { signal: AbortSignal.timeout(60_000), progress: () => {} };
+  const scope: CallScope = { signal: AbortSignal.timeout(300_000), progress: () => {} };
   try {
     await driver.disks?.merge(child, false, scope);
   } catch (error) {

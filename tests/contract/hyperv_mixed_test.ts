@@ -104,7 +104,7 @@ async function disturbed(
 }
 
 async function killSidecars(world: HyperVWorld): Promise<void> {
-  for (const pid of await world.sidecars()) await world.host.processes.kill(pid, "KILL");
+  for (const pid of await world.livingSidecars()) await world.host.processes.kill(pid, "KILL");
 }
 
 /** How often each cmdlet has changed each VM, by `CMDLET UUID`. */

@@ -81,6 +81,7 @@ faultTest("a killed run's sandbox ends with it", async ({ lab, world }) => {
   await Deno.mkdir(home);
   const line = ["--driver", "hyperv", "sandbox", "run", "win", "--memory", "64M", "--", "sleep", "600"];
   const { program, args } = hvlabCommand(line);
+  const ours = new Set(await world.sidecars());
   const state = `${lab.root}/state`;
   const shell = (await world.host.processes.find("pwsh")) ?? "";
   const env = {
@@ -107,6 +108,8 @@ faultTest("a killed run's sandbox ends with it", async ({ lab, world }) => {
   await child.status;
   while ((await lab.names()).length > 0) await world.host.clock.sleep(100);
   assert.deepEqual((await lab.call("vm_orphans")).orphans, []);
+  // Its sidecar, which has removed the sandbox, goes a moment later.
+  while ((await world.livingSidecars()).some((pid) => !ours.has(pid))) await world.host.clock.sleep(100);
 }, {});
 
 async function makeDisk(world: HyperVWorld, name: string): Promise<string> {
@@ -125,7 +128,7 @@ async function importDisk(lab: Lab, world: HyperVWorld): Promise<void> {
 async function setLease(world: HyperVWorld, id: string, expires_at: string): Promise<void> {
   const client = new HyperV(world.host);
   try {
-    const scope = { signal: AbortSignal.timeout(60_000) };
+    const scope = { signal: AbortSignal.timeout(300_000) };
     const { notes } = await client.getMachine(id, scope.signal);
     const tag = readTag(notes);
     assert.ok(tag !== undefined);

@@ -106,7 +106,7 @@ faultTest("a VM whose settings cannot be read is shown all the same", async ({ l
   await lab.call("vm_create", { name: "web", ...SMALL });
   await world.setFaults({ rules: [{ cmdlet: "Get-VMFirmware", do: "fail", message: "no firmware" }] });
   const answer = await lab.pipeline.call({ tool: "vm_get", args: { vm: "web" } }, {
-    signal: AbortSignal.timeout(60_000),
+    signal: AbortSignal.timeout(300_000),
     progress: () => {},
   });
   assert.ok(answer.kind === "done");
@@ -168,7 +168,7 @@ faultTest("notes that somebody else changes meanwhile are read anew", async ({ l
 endSharedHost();
 
 function newScope(): CallScope {
-  return { signal: AbortSignal.timeout(60_000), progress: () => {} };
+  return { signal: AbortSignal.timeout(300_000), progress: () => {} };
 }
 
 async function makeWithDisc(lab: Lab, name: string, generation: number): Promise<void> {

@@ -48,9 +48,8 @@ Deno.test({
     const [world] = worlds;
     assert.ok(world !== undefined);
     for (const driver of drivers) await driver.close();
-    const pids = await world.sidecars();
-    assert.ok(pids.length > 0);
-    for (const pid of pids) assert.equal(await world.host.processes.describe(pid), undefined);
+    assert.ok((await world.sidecars()).length > 0);
+    assert.deepEqual(await world.livingSidecars(), []);
     await world[Symbol.asyncDispose]();
   },
 });

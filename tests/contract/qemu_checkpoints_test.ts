@@ -359,7 +359,9 @@ qemuTest(
     assert.equal(failures.length, 1);
     const [failure] = failures;
     assert.ok(failure instanceof HvError);
-    assert.deepEqual([failure.code, failure.context.found], ["hv.conflict", "checkpointing"]);
+    assert.equal(failure.code, "hv.conflict");
+    // Who holds the lock says a moment later what for.
+    assert.match(String(failure.context.found), /^(?:checkpointing|busy)$/);
     assert.equal((await checkpointsOf(lab).list(id, scope.signal)).checkpoints.length, 1);
     await driver.vms.remove(id, scope);
   },

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { HvError } from "../../src/base/errors.ts";
+import type { Picture } from "../../src/base/png.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
-import type { SerialLine } from "../../src/drivers/console_abilities.ts";
+import type { Vm } from "../../src/contract/vm.ts";
+import type { SerialLine, SerialLog } from "../../src/drivers/console_abilities.ts";
 import { BOUND_BYTES, boundSerialLog, KEPT_BYTES } from "../../src/drivers/qemu/console/serial_bound.ts";
 import { SERIAL_LOG } from "../../src/drivers/qemu/power/instance.ts";
 import { VmRecords } from "../../src/drivers/qemu/records.ts";
@@ -17,6 +19,13 @@ import { failureOf } from "../support/failures.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 import { TestTerminal } from "../support/test_terminal.ts";
 
+/** The first terminal's shell comes up behind the agent. */
+const AWAIT_SHELL = "until ls -l /proc/[0-9]*/fd/0 | grep -q ' /dev/tty1$'; do sleep 0.1; done 2>/dev/null";
+/** Keeps what each input device tells, from when its program has opened it. */
+const KEEP_INPUT = `for event in /dev/input/event*; do
+  cat $event >/tmp/\${event##*/} &
+  until ls -l /proc/$!/fd | grep -q $event; do sleep 0.1; done
+done >/dev/null 2>&1`;
 const ALL_PUNCTUATION = "aZ09 `~!@#$%^&*()-_=+[]{}\\|;:'\",.<>/?";
 
 /** A lasting VM whose guest answers, and a way to run a script in it. */
@@ -64,6 +73,30 @@ async function until<T>(
   }
 }
 
+/** The state in which a VM is that runs no more. */
+async function stateBehindRunning(lab: QemuLab, id: string): Promise<Vm> {
+  const look = (): Promise<Vm> => lab.driver.vms.get(id, lab.scope.signal);
+  return await until(lab, look, ({ state }) => state !== "running" && state !== "unknown");
+}
+
+/** Waits in vain for a screen to settle, until the wait has been shown a change and looks once more. */
+async function settleInVain(lab: QemuLab, id: string): Promise<HvError> {
+  const console = consoleOf(lab);
+  const limit = new AbortController();
+  let last: Picture | undefined;
+  let hasChanged = false;
+  const screen: typeof console.screen = async (...question) => {
+    if (hasChanged) limit.abort(new HvError("hv.timeout", "too late"));
+    limit.signal.throwIfAborted();
+    const now = await console.screen(...question);
+    hasChanged ||= last !== undefined && !showsTheSame(last, now);
+    return last = now;
+  };
+  const driver = { ...lab.driver, console: { ...console, screen } };
+  const signal = AbortSignal.any([lab.scope.signal, limit.signal]);
+  return await failureOf("hv.timeout", () => settle({ ...lab, driver }, id, 600, signal));
+}
+
 async function settle(lab: QemuLab, id: string, seconds: number, signal = lab.scope.signal): Promise<void> {
   const vm = await lab.driver.vms.get(id, signal);
   await waitUntilSettled(lab.driver, vm, seconds * 1000, { signal, clock: lab.host.clock });
@@ -88,6 +121,7 @@ qemuTest(
     const { id, run } = await runningVm(lab);
     const { press, point, screen } = consoleOf(lab);
 
+    await run(AWAIT_SHELL);
     await settle(lab, id, 0.5);
     const before = await screen(id, scope.signal);
     const lines = ["cat >/tmp/typed", ALL_PUNCTUATION, "x".repeat(80)];
@@ -97,7 +131,7 @@ qemuTest(
     assert.equal(typed, `${ALL_PUNCTUATION}\n${"x".repeat(80)}\n`);
     assert.notDeepEqual((await screen(id, scope.signal)).rgb, before.rgb, "the screen is the guest's");
 
-    await run("for event in /dev/input/event*; do cat $event >/tmp/${event##*/} & done >/dev/null 2>&1");
+    await run(KEEP_INPUT);
     const button = { kind: "button", button: "left" } as const;
     await point(id, [{ kind: "place", x: 0, y: before.height - 1 }, { ...button, down: true }], scope);
     await point(id, [{ kind: "place", x: before.width - 1, y: 0 }, { ...button, down: false }], scope);
@@ -132,15 +166,7 @@ qemuTest(
     assert.match(terminal.out, /Ctrl-\] detaches.*stty rows 24 cols 80[^]*Password:/);
 
     await press(id, strokesOfText("while :; do dmesg; done\n", "us"), scope);
-    const limit = new AbortController();
-    const restless = failureOf("hv.timeout", () => settle(lab, id, 600, limit.signal));
-    for (let changes = 0, last = await screen(id, scope.signal); changes < 3; changes++) {
-      const seen = last;
-      last = await until(lab, () => screen(id, scope.signal), (picture) => !showsTheSame(seen, picture));
-      await host.clock.sleep(500, scope.signal);
-    }
-    limit.abort(new HvError("hv.timeout", "too late"));
-    assert.ok(Number((await restless).context.changes) > 0);
+    assert.ok(Number((await settleInVain(lab, id)).context.changes) > 0);
     await press(id, strokesOfKeys("ctrl-c"), scope);
     await settle(lab, id, 0.5);
 
@@ -157,13 +183,7 @@ qemuTest(
     assert.equal(await host.sockets.connectUnix(socket), undefined);
 
     await driver.nmi?.inject(id, scope);
-    while ((await driver.vms.get(id, scope.signal)).state === "running") {
-      await host.clock.sleep(
-        20,
-        scope.signal,
-      );
-    }
-    assert.equal((await driver.vms.get(id, scope.signal)).state, "crashed");
+    assert.equal((await stateBehindRunning(lab, id)).state, "crashed");
     assert.equal((await screen(id, scope.signal)).width, before.width, "a crash can be looked at");
     await failureOf("hv.conflict", () => press(id, strokesOfKeys("enter"), scope));
     await failureOf("hv.guest_crashed", () => awaitSerial(lab, id, "never written"));
@@ -191,7 +211,7 @@ async function askDebugger({ host }: QemuLab, socket: string): Promise<string> {
 qemuTest(
   "a guest whose disk's file finds no room stands still and goes on when there is some",
   async (lab) => {
-    const { driver, scope, state, host } = lab;
+    const { driver, scope, state } = lab;
     const id = await driver.vms.create(lab.vm({ disk_size_mb: 32 }), scope);
     const small = `${state.root}/small`;
     await Deno.mkdir(small);
@@ -206,32 +226,18 @@ qemuTest(
       // Nobody waits for it meanwhile: a guest that stands still does not answer.
       const write = "yes 0123456789abcde | dd of=/dev/vda bs=64k count=128 conv=fsync iflag=fullblock";
       await runIn(lab, id, `(${write}; echo $? >/tmp/written) >/dev/null 2>&1 &`);
-      for (;;) {
-        const vm = await driver.vms.get(id, scope.signal);
-        if (vm.state === "running") await host.clock.sleep(20, scope.signal);
-        else {
-          assert.deepEqual([vm.state, vm.state_reason], ["io_error", "The host's disk is full"]);
-          break;
-        }
-      }
+      const full = await stateBehindRunning(lab, id);
+      assert.deepEqual([full.state, full.state_reason], ["io_error", "The host's disk is full"]);
       await driver.pause?.resume(id, scope);
-      while ((await driver.vms.get(id, scope.signal)).state === "running") {
-        await host.clock.sleep(
-          20,
-          scope.signal,
-        );
-      }
-      assert.equal(
-        (await driver.vms.get(id, scope.signal)).state,
-        "io_error",
-        "without room it stands still again",
-      );
+      const again = await stateBehindRunning(lab, id);
+      assert.equal(again.state, "io_error", "without room it stands still again");
       assert.ok(await mount(small, "remount,size=64m"));
       await driver.pause?.resume(id, scope);
       const outcome = "while [ ! -s /tmp/written ]; do sleep 0.1; done; cat /tmp/written";
       assert.equal(await runIn(lab, id, outcome), "0\n", "the guest has lost nothing");
     } finally {
-      await driver.vms.stop(id, "off", scope);
+      // What is mounted goes also when the test's own time is over.
+      await driver.vms.stop(id, "off", { ...scope, signal: new AbortController().signal });
       await new Deno.Command("umount", { args: [small] }).output();
     }
   },
@@ -268,9 +274,17 @@ qemuTest("a guest that pours 100 MB leaves a log that is bounded, and its offset
   assert.ok(log !== undefined);
   assert.equal(log.size, 100 * 1024 * 1024 + 8);
   assert.ok(log.size - log.kept_from >= KEPT_BYTES);
-  const start = performance.now();
-  assert.match(readPart(log, undefined, 64 * 1024).text, /^[^]*0123456789abcde\nthe end\n$/);
-  assert.ok(performance.now() - start < 1_000);
+  const whole = log;
+  let asked = 0;
+  const counting: SerialLog = {
+    ...whole,
+    read(offset, length) {
+      asked += length;
+      return whole.read(offset, length);
+    },
+  };
+  assert.match(readPart(counting, undefined, 64 * 1024).text, /^[^]*0123456789abcde\nthe end\n$/);
+  assert.equal(asked, 64 * 1024, "the end alone is read");
   const first = readPart(log, 0, 16);
   assert.deepEqual([first.offset, first.dropped_bytes], [log.kept_from, log.kept_from]);
   assert.match(first.text, /^0123456789abcde\n$/);

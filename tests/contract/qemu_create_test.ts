@@ -131,7 +131,6 @@ qemuTest(
 );
 
 qemuTest("UEFI boots, keeps its variables, and is part of checkpoints and copies", async (lab) => {
-  if (!HAS_OVMF) return;
   const { driver, scope, state } = lab;
   const id = await driver.vms.create(lab.vm({ firmware: "uefi", memory_mb: 256 }), scope);
   assert.equal((await driver.vms.get(id, scope.signal)).firmware, "uefi");
@@ -144,14 +143,13 @@ qemuTest("UEFI boots, keeps its variables, and is part of checkpoints and copies
   assert.equal(clone?.disks, "power_cut");
   assert.ok(existsSync(`${state.vm(clone?.id ?? "")}/uefi-variables.qcow2`));
   for (const each of [id, clone?.id ?? ""]) await driver.vms.remove(each, scope);
-});
+}, HAS_OVMF);
 
 qemuTest("Secure Boot is on from the first boot where it is asked for", async (lab) => {
-  if (!HAS_OVMF) return;
   const { driver, scope } = lab;
   const id = await driver.vms.create(lab.vm({ firmware: "uefi_secure", memory_mb: 256 }), scope);
   await driver.vms.start(id, scope);
   const log = await inGuest(lab, id, "dmesg | grep -i 'secure boot'");
   assert.match(log, /secureboot: Secure boot enabled/);
   await driver.vms.remove(id, scope);
-});
+}, HAS_OVMF);

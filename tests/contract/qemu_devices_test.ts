@@ -22,6 +22,18 @@ async function find({ driver, scope }: QemuLab, vm: string, id: string): Promise
   return (await abilityOf(driver, "devices").list(vm, scope.signal)).find((device) => device.id === id);
 }
 
+/** Reads up to the end of a line, which may come in pieces. */
+async function readLine(connection: Deno.Conn): Promise<string> {
+  let text = "";
+  const bytes = new Uint8Array(64);
+  while (!text.includes("\n")) {
+    const count = await connection.read(bytes);
+    assert.ok(count !== null, text);
+    text += new TextDecoder().decode(bytes.subarray(0, count));
+  }
+  return text;
+}
+
 qemuTest("a second serial port is a socket of the host from the next start on", async (lab) => {
   const { driver, scope, state } = lab;
   const ports = abilityOf(driver, "serial_ports");
@@ -42,9 +54,7 @@ qemuTest("a second serial port is a socket of the host from the next start on", 
   const line = await Deno.connect({ transport: "unix", path });
   try {
     await shell(lab, id, "stty -F /dev/ttyS1 raw -echo; echo 'from the guest' >/dev/ttyS1");
-    const bytes = new Uint8Array(64);
-    const count = await line.read(bytes);
-    assert.equal(new TextDecoder().decode(bytes.subarray(0, count ?? 0)), "from the guest\n");
+    assert.equal(await readLine(line), "from the guest\n");
   } finally {
     line.close();
   }

@@ -18,7 +18,8 @@ async function freeze(folder: string): Promise<AsyncDisposable> {
   await mount("-o", "remount,bind,ro", folder);
   return {
     async [Symbol.asyncDispose]() {
-      await new Deno.Command("umount", { args: [folder] }).output();
+      const { code, stderr } = await new Deno.Command("umount", { args: [folder], stderr: "piped" }).output();
+      assert.equal(code, 0, new TextDecoder().decode(stderr));
     },
   };
 }

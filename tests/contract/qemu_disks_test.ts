@@ -199,6 +199,8 @@ diskTest(
     assert.equal(await inGuest(lab, id, sizes), `${8 * 2048} ${4 * 2048}`);
     assert.match(await inGuest(lab, id, "echo x > /dev/vdb || echo refused"), /refused/);
     await disks.resize(child, 16 * MIB, scope);
+    // And so it sees that one has grown.
+    await inGuest(lab, id, `until [ $(cat /sys/block/vda/size) = ${16 * 2048} ]; do sleep 0.1; done`);
     assert.equal(await inGuest(lab, id, sizes), `${16 * 2048} ${4 * 2048}`);
     await inGuest(lab, id, "printf before > /dev/vda; sync");
     const works = [

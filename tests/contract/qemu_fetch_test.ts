@@ -72,9 +72,12 @@ fetchTest("a download goes on where it broke off, until it is whole", BODY, asyn
   const { images, warnings } = await driver.images?.list(scope.signal) ?? { images: [], warnings: [] };
   assert.deepEqual(images.map(({ name }) => name), ["tiny"]);
   assert.match(warnings.join(), /A fetch of "cloud" is under way or did not end/);
-  server.requests.length = 0;
   const image = await fetch(PLACES.redirect);
-  assert.deepEqual(server.requests.map((line) => line.replace(/\d+/, "N")), [
+  // What was given up in silence may be read by the server only now.
+  const asked = server.requests.filter((line) =>
+    [PLACES.redirect, PLACES.whole].some((place) => line.startsWith(place))
+  );
+  assert.deepEqual(asked.map((line) => line.replace(/\d+/, "N")), [
     `${PLACES.redirect} from N`,
     `${PLACES.whole} from N`,
   ]);

@@ -23,6 +23,19 @@ async function killQemu({ driver, host, scope }: QemuLab, id: string): Promise<v
   await host.processes.kill(pid, "KILL");
 }
 
+/**
+ * Waits for as many events and answers them in words, without presses of the button: a guest whose agent is slow to
+ * answer a shutdown has it pressed as well.
+ */
+async function livedWithoutButton(lab: QemuLab, id: string, count: number): Promise<string[]> {
+  for (let presses = 0;;) {
+    const all = await lived(lab, id, count + presses);
+    const others = all.filter((event) => event !== "button");
+    if (others.length >= count) return others;
+    presses = all.length - others.length;
+  }
+}
+
 qemuTest("a machine's whole life stands in its history, with the reason of each end", async (lab) => {
   const { driver, scope, host } = lab;
   await using keeper = await startKeeper(lab);
@@ -33,33 +46,38 @@ qemuTest("a machine's whole life stands in its history, with the reason of each 
     waitUntil(driver, id, "heartbeat", { signal: scope.signal, clock: host.clock, progress: () => {} });
 
   await awake();
-  await lived(lab, id, 1);
+  await livedWithoutButton(lab, id, 1);
   await driver.pause?.pause(id, scope);
   await driver.pause?.resume(id, scope);
   await driver.vms.stop(id, "shutdown", scope);
-  assert.deepEqual(await lived(lab, id, 4), ["started", "paused", "resumed", "stopped guest-shutdown"]);
+  assert.deepEqual(await livedWithoutButton(lab, id, 4), [
+    "started",
+    "paused",
+    "resumed",
+    "stopped guest-shutdown",
+  ]);
 
   await startVm(lab, id);
-  await lived(lab, id, 5);
+  await livedWithoutButton(lab, id, 5);
   await killQemu(lab, id);
-  assert.deepEqual((await lived(lab, id, 6)).slice(4), ["started", "died"]);
+  assert.deepEqual((await livedWithoutButton(lab, id, 6)).slice(4), ["started", "died"]);
   await driver.vms.stop(id, "off", scope);
 
   await startVm(lab, id);
   await awake();
-  await lived(lab, id, 7);
+  await livedWithoutButton(lab, id, 7);
   const [channel] = driver.channels(await driver.vms.get(id, scope.signal));
   const silent = { stdout: () => Promise.resolve(), stderr: () => Promise.resolve() };
   const crash = { argv: ["sh", "-c", "echo c > /proc/sysrq-trigger"] };
   await assert.rejects(async () => await channel?.exec(crash, silent, scope.signal));
-  assert.deepEqual((await lived(lab, id, 8)).slice(6), ["started", "crashed"]);
+  assert.deepEqual((await livedWithoutButton(lab, id, 8)).slice(6), ["started", "crashed"]);
   const { details: crashed } = (await eventsOf(lab, id)).at(-1) ?? {};
   assert.ok(
     readPng(Deno.readFileSync(String(crashed?.screenshot))).width > 0,
     "the screen of the crash is kept",
   );
   await driver.vms.stop(id, "off", scope);
-  assert.deepEqual((await lived(lab, id, 9)).slice(8), ["stopped host-qmp-quit"]);
+  assert.deepEqual((await livedWithoutButton(lab, id, 9)).slice(8), ["stopped host-qmp-quit"]);
 
   const starts = (await eventsOf(lab, id)).filter(({ event }) => event === "started");
   assert.equal(new Set(starts.map(({ details: { pid } }) => pid)).size, 3);
@@ -80,7 +98,9 @@ qemuTest("whoever sees that a guest has crashed finds that in its history as wel
     using store = await openStoreReadOnly(host, state);
     return await store?.events.list(query) ?? [];
   };
-  const other = openQemuDriver({ host, state, config: DEFAULT_CONFIG, findings, events: { list } });
+  // No time passes for who waits for the keeper, so that the wait ends with what the keeper writes and with nothing else.
+  const patient = { ...host, clock: { ...host.clock, monotonic: () => 0 } };
+  const other = openQemuDriver({ host: patient, state, config: DEFAULT_CONFIG, findings, events: { list } });
   await driver.nmi?.inject(id, scope);
   await waitUntil(driver, id, "crash", { signal: scope.signal, clock: host.clock, progress: () => {} });
   const history = await other.events?.history(id, { limit: 10 }, scope.signal);

@@ -3,11 +3,17 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { HvError } from "../../src/base/errors.ts";
-import { ProcessView } from "../../src/drivers/qemu/identity.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import type { Driver } from "../../src/drivers/driver.ts";
+import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
+import { ProcessView } from "../../src/drivers/qemu/identity.ts";
+import type { Host } from "../../src/host/host.ts";
 import { failureOf } from "../support/failures.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 import { findTinyImage } from "../support/tiny_image.ts";
+
+/** No process gives way further. */
+const NICEST = 19;
 
 async function pidOf({ driver, scope }: QemuLab, id: string): Promise<number> {
   const { pid } = await driver.vms.get(id, scope.signal);
@@ -25,13 +31,21 @@ function namesIn(folder: string): string[] {
   return [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 }
 
-/** What the kernel itself says of a process's limits: soft and hard of each, and its nice value. */
+/** What the kernel itself says of a process's limits: soft and hard of each. */
 async function limitsOf({ host }: QemuLab, pid: number): Promise<string[]> {
   const output = ["--noheadings", "--raw", "--output", "RESOURCE,SOFT,HARD"];
-  const limits = await host.processes.run("prlimit", ["--pid", String(pid), "--data", "--nofile", ...output]);
-  const nice = await host.processes.run("ps", ["-o", "ni=", "-p", String(pid)]);
-  return new TextDecoder().decode(new Uint8Array([...limits.stdout, ...nice.stdout]))
+  const { stdout } = await host.processes.run("prlimit", [
+    ...["--pid", String(pid), "--data", "--nofile"],
+    ...output,
+  ]);
+  return new TextDecoder().decode(stdout)
     .split("\n").map((line) => line.trim()).filter((line) => line !== "").sort();
+}
+
+/** How far a process gives way to others; one that is started gives way at least as far as its starter. */
+async function niceOf({ host }: QemuLab, pid: number): Promise<number> {
+  const { stdout } = await host.processes.run("ps", ["-o", "ni=", "-p", String(pid)]);
+  return Number(new TextDecoder().decode(stdout));
 }
 
 /** Nothing of any VM is left: no folder, no socket, no lock, no process. */
@@ -60,10 +74,11 @@ qemuTest(
     const { memory_overhead_mb, open_files, nice } = DEFAULT_CONFIG.qemu;
     const memory = ((running.memory_mb ?? 0) + memory_overhead_mb) * 1024 * 1024;
     assert.deepEqual(await limitsOf(lab, running.pid ?? 0), [
-      String(nice),
       `DATA ${memory} ${memory}`,
       `NOFILE ${open_files} ${open_files}`,
     ]);
+    const ours = await niceOf(lab, Deno.pid);
+    assert.equal(await niceOf(lab, running.pid ?? 0), Math.min(ours + nice, NICEST));
     await driver.vms.start(id, scope);
     assert.equal((await driver.vms.get(id, scope.signal)).pid, running.pid, "a second start does nothing");
     await driver.vms.stop(id, "off", scope);
@@ -97,9 +112,22 @@ qemuTest("a guest that does not shut down in time is left alone", async (lab) =>
 });
 
 qemuTest("of two starts at the same instant one wins and the other finds the VM starting", async (lab) => {
-  const { driver, scope } = lab;
-  const id = await driver.vms.create(lab.vm(), scope);
-  const starts = await Promise.allSettled([driver.vms.start(id, scope), lab.another().vms.start(id, scope)]);
+  const { host, state, findings, scope } = lab;
+  const id = await lab.driver.vms.create(lab.vm(), scope);
+  // The winner goes no further than its first folder until the other has been refused, or has come as far.
+  const meeting = Promise.withResolvers<void>();
+  let folders = 0;
+  const makeFolder: Host["files"]["makeFolder"] = async (path, options) => {
+    if (++folders === 2) meeting.resolve();
+    await meeting.promise;
+    await host.files.makeFolder(path, options);
+  };
+  const held: Host = { ...host, files: { ...host.files, makeFolder } };
+  const open = (): Driver => openQemuDriver({ host: held, state, config: DEFAULT_CONFIG, findings });
+  const [driver, other] = [open(), open()];
+  const starts = await Promise.allSettled(
+    [driver, other].map((each) => each.vms.start(id, scope).finally(meeting.resolve)),
+  );
   const failures = starts.flatMap((start) => (start.status === "rejected" ? [start.reason] : []));
   assert.equal(failures.length, 1);
   const [failure] = failures;
@@ -107,6 +135,7 @@ qemuTest("of two starts at the same instant one wins and the other finds the VM 
   assert.deepEqual([failure.code, failure.context.found], ["hv.conflict", "starting"]);
   assert.equal((await driver.vms.get(id, scope.signal)).state, "running");
   await driver.vms.remove(id, scope);
+  for (const each of [driver, other]) await each.close();
 });
 
 qemuTest(

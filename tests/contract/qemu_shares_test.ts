@@ -102,6 +102,8 @@ shareTest(
     const { pid = 0 } = await driver.vms.get(id, scope.signal);
     await host.processes.kill(pid, "KILL");
     await waitUntilHelpless(lab, id);
+    // QEMU lets go of its sockets, for which the helpers wait, a moment before it is gone.
+    await waitUntil(driver, id, "off", { ...scope, clock: host.clock });
     await driver.vms.start(id, scope);
     assert.equal(await shell(lab, id, "cat /mnt/shut/from-host"), "hello");
     await driver.vms.stop(id, "shutdown", scope);

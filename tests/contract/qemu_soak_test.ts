@@ -8,7 +8,6 @@ import { IS_SOAK } from "../support/soak.ts";
 const VMS = 100;
 /** As many starts at a time as the driver of a fleet would ask for. */
 const AT_ONCE = 8;
-const LIST_LIMIT_MS = 10_000;
 const ROUNDS = 12;
 
 function soak(promise: string, work: (lab: QemuLab) => Promise<void>): void {
@@ -50,10 +49,9 @@ soak("a hundred machines are made, run, are listed and go, and leave nothing", a
   });
   const start = performance.now();
   const { vms, warnings } = await driver.vms.list(scope.signal);
-  const took = performance.now() - start;
+  console.log(`note: the list of ${VMS} machines took ${Math.round(performance.now() - start)} ms`);
   assert.deepEqual(warnings, []);
   assert.deepEqual([vms.length, new Set(vms.map(({ state }) => state))], [VMS, new Set(["running"])]);
-  assert.ok(took < LIST_LIMIT_MS, `the list took ${took} ms`);
   await forEach(ids, (id) => driver.vms.remove(id, scope));
   await assertNothingLeft(lab);
   assert.deepEqual(await Deno.readFile(base?.files[0]?.path ?? ""), before, "the image is as it was");

@@ -1,17 +1,17 @@
 /** `hvlab mcp` on the driver in memory: the product's server as a process, with guests that need no machine. */
 
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
-import { openDenoHost } from "../../src/host/deno_host.ts";
 import { serveMcp } from "../../src/mcp/serve.ts";
 import { StateFolder } from "../../src/state/layout.ts";
+import { openHurriedHost } from "../support/hurried_host.ts";
 import { MemoryDriver } from "../support/memory_driver.ts";
 
-const [state = ""] = Deno.args;
+const [state = "", slowness = "1"] = Deno.args;
 const driver = new MemoryDriver();
 
 Deno.exit(
   await serveMcp({
-    host: openDenoHost(),
+    host: openHurriedHost(1 / Number(slowness)),
     config: DEFAULT_CONFIG,
     state: new StateFolder(state),
     toolsets: [],

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";
 import { McpProcess } from "../support/mcp_process.ts";
-import { memoryServer } from "../support/mcp_programs.ts";
+import { memoryServer, SLOWNESS } from "../support/mcp_programs.ts";
 import { dataOf, errorOf, failureOf, resultOf } from "../support/mcp_wire.ts";
 
 const INITIALIZE = {
@@ -14,10 +14,14 @@ const INITIALIZE = {
 };
 
 /** Runs one conversation with a fresh server that has to be alive at its end. */
-function conversation(name: string, talk: (server: McpProcess) => Promise<void>): void {
+function conversation(
+  name: string,
+  talk: (server: McpProcess) => Promise<void>,
+  slowness = SLOWNESS,
+): void {
   Deno.test(name, () =>
     withTemporaryFolder(async (folder) => {
-      await using server = new McpProcess(memoryServer(`${folder}/state`));
+      await using server = new McpProcess(memoryServer(`${folder}/state`, slowness));
       await talk(server);
       assert.deepEqual(resultOf(await server.request("last", "ping")), {});
       await server.closeInput();
@@ -159,7 +163,7 @@ conversation("an id in use is refused, and free again afterwards", async (server
   await server.find(() => answers() === 2, "the answer of the first");
   await server.send({ jsonrpc: "2.0", id: 9, method: "ping" });
   await server.find(() => answers() === 3, "the answer to the id used again");
-});
+}, 1);
 
 conversation("a version of the protocol that is not known is answered with one that is", async (server) => {
   const params = { ...INITIALIZE.params, protocolVersion: "1999-01-01" };

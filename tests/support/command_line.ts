@@ -70,9 +70,21 @@ export async function runCommandLine(
 
 /** Does something to the terminal as soon as the command listens for interrupts. */
 export function whenWatched(act: (terminal: TestTerminal) => void): (terminal: TestTerminal) => void {
+  return when(({ isWatched }) => isWatched, act);
+}
+
+/** Does something to the terminal as soon as the command has printed something. */
+export function whenPrinted(act: (terminal: TestTerminal) => void): (terminal: TestTerminal) => void {
+  return when(({ stdoutBytes }) => stdoutBytes.length > 0, act);
+}
+
+function when(
+  isSo: (terminal: TestTerminal) => boolean,
+  act: (terminal: TestTerminal) => void,
+): (terminal: TestTerminal) => void {
   return (terminal) => {
     const timer = setInterval(() => {
-      if (!terminal.isWatched) return;
+      if (!isSo(terminal)) return;
       clearInterval(timer);
       act(terminal);
     }, 1);

@@ -2,6 +2,9 @@
 
 import assert from "node:assert/strict";
 import { parseJson } from "../../src/base/json.ts";
+import { openDenoHost } from "../../src/host/deno_host.ts";
+import { seeKeeper } from "../../src/state/keeper_mark.ts";
+import { StateFolder } from "../../src/state/layout.ts";
 import { findTinyImage } from "./tiny_image.ts";
 
 const LAUNCHER = new URL("../../tools/hvlab", import.meta.url).pathname;
@@ -13,7 +16,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** Calls of hvlab on one state folder; disposing of it powers the VM off and removes the folder. */
+/** Calls of hvlab on one state folder; disposing of it powers the VM off, and removes the folder behind its keeper. */
 export class GuestProgram implements AsyncDisposable {
   readonly folder: string;
   /** All that it has printed. */
@@ -54,8 +57,20 @@ export class GuestProgram implements AsyncDisposable {
     return typeof error === "object" && error !== null && "code" in error ? error.code : code;
   }
 
+  /** A keeper that nobody needs any more ends by itself, and writes into the folder before. */
+  async #keeperEnded(): Promise<void> {
+    const host = openDenoHost();
+    const state = new StateFolder(`${this.folder}/state`);
+    for (;;) {
+      const { alive, wanted } = await seeKeeper(host, state);
+      if (!alive && !wanted) return;
+      await host.clock.sleep(20);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.run("vm", "stop", this.#vm, "--mode", "off");
+    await this.#keeperEnded();
     await Deno.remove(this.folder, { recursive: true });
   }
 

@@ -1,4 +1,7 @@
-/** The real host with a clock that runs faster, for tests of limits that are seconds long. */
+/**
+ * The real host with a clock of another speed: faster for tests of limits that are seconds long, slower where such a limit
+ * must not pass.
+ */
 
 import type { Clock } from "../../src/base/clock.ts";
 import { systemClock } from "../../src/host/clock.ts";

@@ -1,6 +1,7 @@
 /** The real pipeline on a simulated Hyper-V host, for tests of what goes wrong there. */
 
 import assert from "node:assert/strict";
+import type { Clock } from "../../src/base/clock.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { openDriver } from "../../src/drivers/index.ts";
 import { StateFolder } from "../../src/state/layout.ts";
@@ -10,21 +11,21 @@ import { HyperVWorld, NO_SIMULATION } from "./hyperv_world.ts";
 export interface HyperVLab {
   world: HyperVWorld;
   lab: Lab;
-  /** A second program on the same host, with a sidecar of its own. */
-  another(): Promise<Lab>;
+  /** A second program on the same host, with a sidecar of its own; its limits run on the given clock. */
+  another(clock?: Clock): Promise<Lab>;
 }
 
 /** One host and one sidecar for all tests that ask for nothing special: starting PowerShell costs more than most of them. */
 let shared: { world: HyperVWorld; driver?: Driver } | undefined;
 
 /**
- * One test on a simulated host without VMs and, at first, without faults. With settings it has a host of its own. Skipped, with
- * the reason in its name, where there is no PowerShell.
+ * One test on a simulated host without VMs and, at first, without faults. With settings it has a host of its own, and the limits
+ * of its calls run on the given clock. Skipped, with the reason in its name, where there is no PowerShell.
  */
 export function faultTest(
   promise: string,
   work: (lab: HyperVLab) => Promise<void>,
-  settings?: { host?: object; faults?: object },
+  settings?: { host?: object; faults?: object; clock?: Clock },
 ): void {
   register(promise, settings !== undefined, async () => {
     if (settings === undefined) {
@@ -32,7 +33,7 @@ export function faultTest(
       return await inside(shared, work);
     }
     await using world = await HyperVWorld.open(settings);
-    await inside({ world }, work, true);
+    await inside({ world }, work, { clock: settings.clock });
     await refuseLeftProcesses(world);
   });
 }
@@ -51,9 +52,7 @@ export function endSharedHost(): void {
 
 /** Nothing that has worked on a host outlives its test. */
 async function refuseLeftProcesses(world: HyperVWorld): Promise<void> {
-  for (const pid of await world.sidecars()) {
-    assert.equal(await world.host.processes.describe(pid), undefined);
-  }
+  assert.deepEqual(await world.livingSidecars(), []);
 }
 
 function register(promise: string, isAlone: boolean, fn: () => Promise<void>): void {
@@ -70,12 +69,13 @@ function register(promise: string, isAlone: boolean, fn: () => Promise<void>): v
 async function inside(
   host: { world: HyperVWorld; driver?: Driver },
   work: (lab: HyperVLab) => Promise<void>,
-  isAlone = false,
+  alone?: { clock: Clock | undefined },
 ): Promise<void> {
   const { world } = host;
   const labs: Lab[] = [];
-  const open = async (own: boolean): Promise<Lab> => {
+  const open = async (own: boolean, clock?: Clock): Promise<Lab> => {
     const lab = await Lab.open({
+      clock,
       async openDriver(_, options) {
         if (own) return await openDriver("hyperv", { ...options, host: world.host });
         // One driver for all, so its state must outlive each test's own.
@@ -90,7 +90,8 @@ async function inside(
     return lab;
   };
   try {
-    await work({ world, lab: await open(isAlone), another: () => open(true) });
+    const lab = await open(alone !== undefined, alone?.clock);
+    await work({ world, lab, another: (clock) => open(true, clock) });
   } finally {
     await world.setFaults({});
     for (const lab of labs) await lab[Symbol.asyncDispose]();

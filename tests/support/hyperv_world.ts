@@ -1,5 +1,6 @@
 /** A simulated Hyper-V host for one test: a world of its own, and a door to this machine that points there. */
 
+import * as z from "zod/mini";
 import { openDenoHost } from "../../src/host/deno_host.ts";
 import type { Host } from "../../src/host/host.ts";
 
@@ -8,6 +9,21 @@ const shell = findShell();
 
 /** Why tests on the simulated host are skipped; `undefined` when they run. */
 export const NO_SIMULATION = shell === undefined ? "pwsh is not installed" : undefined;
+
+/** `ps` tells when a process started to the second, and may be off by one more. */
+const CLOCK_SLACK_MS = 2_000;
+
+const Counts = z.record(z.string(), z.number());
+
+function sumOf(counts: z.infer<typeof Counts>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+const Work = z.object({
+  StateSince: z.number(),
+  Pending: z.optional(z.looseObject({ At: z.number() })),
+  Activity: z.optional(z.looseObject({ Started: z.number(), Until: z.number() })),
+});
 
 /** A world in a new folder. */
 export class HyperVWorld implements AsyncDisposable {
@@ -48,12 +64,25 @@ export class HyperVWorld implements AsyncDisposable {
     return this.#write("faults.json", faults);
   }
 
+  /** Ends what the host does with a VM in the background: a state that it passes through, a merge. */
+  async endWork(vm: string): Promise<void> {
+    await this.#changeMachine(vm, (machine) => {
+      const { Pending, Activity, StateSince } = Work.parse(machine);
+      if (Pending !== undefined) Pending.At = StateSince;
+      if (Activity !== undefined) Activity.Until = Activity.Started;
+      return { ...machine, ...(Pending && { Pending }), ...(Activity && { Activity }) };
+    });
+  }
+
+  /** How many faults with a count have begun since the world was made. */
+  async faultsBegun(): Promise<number> {
+    return sumOf(Counts.parse(await this.#read("faults_used.json")));
+  }
+
   /** How often each cmdlet changed something, over all targets. */
   async effects(): Promise<Record<string, number>> {
-    const text = await Deno.readTextFile(`${this.folder}/effects.json`).catch(() => "{}");
-    const effects: Record<string, Record<string, number>> = JSON.parse(text);
-    const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((a, b) => a + b, 0);
-    return Object.fromEntries(Object.entries(effects).map(([name, counts]) => [name, sum(counts)]));
+    const effects = z.record(z.string(), Counts).parse(await this.#read("effects.json"));
+    return Object.fromEntries(Object.entries(effects).map(([name, counts]) => [name, sumOf(counts)]));
   }
 
   /** The processes that have called cmdlets here, the ended ones too. */
@@ -63,16 +92,40 @@ export class HyperVWorld implements AsyncDisposable {
     return pids;
   }
 
+  /** Those of them that run still. A number that another process has got meanwhile is none. */
+  async livingSidecars(): Promise<number[]> {
+    const living: number[] = [];
+    for (const pid of await this.sidecars()) {
+      const facts = await this.host.processes.describe(pid);
+      if (facts === undefined) continue;
+      const { mtime } = await Deno.stat(`${this.folder}/calls/${pid}.jsonl`);
+      if (Date.parse(facts.started) < (mtime?.getTime() ?? 0) + CLOCK_SLACK_MS) living.push(pid);
+    }
+    return living;
+  }
+
   /** Takes the storage of a VM's configuration away until disposed: meanwhile the host has only an error for it. */
   async loseStorage(vm: string): Promise<AsyncDisposable> {
+    const before = await this.#changeMachine(vm, (machine) => ({ ...machine, Lost: true }));
+    return {
+      [Symbol.asyncDispose]: async () => {
+        await this.#changeMachine(vm, () => before);
+      },
+    };
+  }
+
+  /** Changes a machine's document and answers the one before. */
+  async #changeMachine(vm: string, change: (machine: object) => object): Promise<object> {
     const name = `machines/${vm.slice("vm-".length)}.json`;
     const machine: object = JSON.parse(await Deno.readTextFile(`${this.folder}/${name}`));
-    const replace = async (content: object): Promise<void> => {
-      await this.#write(name, content);
-      await Deno.remove(`${this.folder}/index.txt`);
-    };
-    await replace({ ...machine, Lost: true });
-    return { [Symbol.asyncDispose]: () => replace(machine) };
+    await this.#write(name, change(machine));
+    await Deno.remove(`${this.folder}/index.txt`);
+    return machine;
+  }
+
+  /** A document; an empty one when nothing was written yet. */
+  async #read(name: string): Promise<unknown> {
+    return JSON.parse(await Deno.readTextFile(`${this.folder}/${name}`).catch(() => "{}"));
   }
 
   async #write(name: string, content: object): Promise<void> {

@@ -10,7 +10,8 @@ export interface ServerEnd {
   signal: string | null;
 }
 
-const ANSWER_LIMIT_MS = 10_000;
+/** What takes longer hangs. */
+export const HANG_MS = 300_000;
 const encoder = new TextEncoder();
 
 export class McpProcess implements AsyncDisposable {
@@ -67,14 +68,14 @@ export class McpProcess implements AsyncDisposable {
 
   /** The first message that fits; fails when the server ends or says nothing for long. */
   async find(fits: (message: WireMessage) => boolean, what: string): Promise<WireMessage> {
-    const limit = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    const limit = AbortSignal.timeout(HANG_MS);
     for (;;) {
       const found = this.received.find(fits);
       if (found !== undefined) return found;
       assert.ok(!this.#outputEnded, `the server ended before ${what} came: ${JSON.stringify(this.received)}`);
       assert.ok(!limit.aborted, `${what} did not come: ${JSON.stringify(this.received)}`);
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ANSWER_LIMIT_MS);
+        const timer = setTimeout(resolve, HANG_MS);
         this.#arrived = () => {
           clearTimeout(timer);
           resolve();
@@ -122,7 +123,7 @@ export class McpProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.closeInput();
-    const timer = setTimeout(() => this.#child.kill("SIGKILL"), 6_000);
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), HANG_MS);
     await this.ended;
     clearTimeout(timer);
     if (this.#neverReading.signal.aborted) await this.#output.cancel();

@@ -23,12 +23,15 @@ export async function productServer(state: string, flags: readonly string[] = []
   };
 }
 
-/** The same server with guests in memory. */
-export function memoryServer(state: string): ServerCommand {
+/** A server on a clock that is so much slower waits long enough on a busy machine too: for calls that end, for its host to read. */
+export const SLOWNESS = 10;
+
+/** The same server with guests in memory, on a clock that is so much slower. */
+export function memoryServer(state: string, slowness = 1): ServerCommand {
   const entry = `${ROOT}/tests/mcp/memory_server.ts`;
   return {
     program: Deno.execPath(),
-    args: ["run", "--no-prompt", "--quiet", "-A", CONFIG, entry, state],
+    args: ["run", "--no-prompt", "--quiet", "-A", CONFIG, entry, state, String(slowness)],
     env: environment(state),
   };
 }

@@ -1,13 +1,13 @@
 /** A machine started by hand with QEMU alone: what a channel is tried on without a driver. */
 
 import { joinPath } from "../../src/base/paths.ts";
+import { QmpSession } from "../../src/drivers/qemu/monitor/qmp.ts";
+import { openDenoHost } from "../../src/host/deno_host.ts";
 
 /** A running machine. */
 export interface PlainMachine extends AsyncDisposable {
   /** The unix socket of its guest agent's port. */
   agent: string;
-  /** Its monitor's socket. */
-  monitor: string;
   /** The port of this host that leads to its SSH server. */
   sshPort: number;
   folder: string;
@@ -28,7 +28,6 @@ export async function startPlainMachine(image: string, memory: number = USUAL_ME
   const folder = await Deno.makeTempDir({ prefix: "hvlab-plain-" });
   const agent = joinPath(folder, "agent");
   const monitor = joinPath(folder, "monitor");
-  const sshPort = freePort();
   const process = new Deno.Command("qemu-system-x86_64", {
     args: [
       ...["-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", String(memory)],
@@ -42,7 +41,7 @@ export async function startPlainMachine(image: string, memory: number = USUAL_ME
       ...["-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"],
       ...[
         "-netdev",
-        `user,id=net,hostfwd=tcp:127.0.0.1:${sshPort}-:22`,
+        "user,id=net,hostfwd=tcp:127.0.0.1:0-:22",
         "-device",
         "virtio-net-pci,netdev=net,romfile=",
       ],
@@ -51,27 +50,39 @@ export async function startPlainMachine(image: string, memory: number = USUAL_ME
     stdout: "null",
     stderr: "null",
   }).spawn();
-  return {
-    agent,
-    monitor,
-    sshPort,
-    folder,
-    process,
-    async [Symbol.asyncDispose]() {
-      try {
-        process.kill("SIGKILL");
-      } catch {
-        // A test has ended it already.
-      }
-      await process.status;
-      await Deno.remove(folder, { recursive: true });
-    },
+  const end = async (): Promise<void> => {
+    try {
+      process.kill("SIGKILL");
+    } catch {
+      // A test has ended it already.
+    }
+    await process.status;
+    await Deno.remove(folder, { recursive: true });
   };
+  try {
+    const sshPort = await forwardedPort(monitor);
+    return { agent, sshPort, folder, process, [Symbol.asyncDispose]: end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
 }
 
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.transport === "tcp" ? listener.addr.port : 0;
+const START_LIMIT_MS = 300_000;
+
+/** The port that QEMU has taken for itself: one that is chosen for it may be another's by then. */
+async function forwardedPort(monitor: string): Promise<number> {
+  const { clock, sockets } = openDenoHost();
+  const limit = AbortSignal.timeout(START_LIMIT_MS);
+  let connection = await sockets.connectUnix(monitor);
+  for (; connection === undefined; connection = await sockets.connectUnix(monitor)) {
+    await clock.sleep(20, limit);
+  }
+  using session = await QmpSession.open(connection, clock, { greetingMs: START_LIMIT_MS });
+  const words = await session.command("human-monitor-command", { "command-line": "info usernet" });
+  const [, port] = /HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)/.exec(String(words)) ?? [];
+  if (port === undefined) throw new Error(`QEMU forwards no port: ${words}`);
+  return Number(port);
 }
 
 function isFile(path: string): boolean {

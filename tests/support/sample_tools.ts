@@ -82,7 +82,7 @@ export const boxDelete: Tool = defineTool({
   handle: ({ name }) => Promise.resolve({ deleted: name }),
 });
 
-/** What `box run` does: `exit N`, `kill N`, `print TEXT`, `hang`, `ignore` (whatever
+/** What `box run` does: `exit N`, `kill N`, `print TEXT`, `hang`, `ignore TEXT` (prints it and goes on whatever
  * ends it), `fail CODE`. */
 export const boxRun: Tool = defineTool({
   name: "box_run",
@@ -100,7 +100,7 @@ export const boxRun: Tool = defineTool({
   timed: true,
   runsProgram: true,
   async handle({ argv: [word, value = ""] }, { sinks, signal }) {
-    const text = word === "print" ? value : "";
+    const text = word === "print" || word === "ignore" ? value : "";
     await sinks?.stdout(new TextEncoder().encode(text));
     if (word === "fail") throw failureOf(value);
     if (word === "hang") await untilAborted(signal);

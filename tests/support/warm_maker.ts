@@ -28,7 +28,7 @@ const driver = await openDriver("qemu", {
 });
 const output = new TextEncoder();
 await driver.templates?.warm("tiny", { memory_mb: 128, cpus: 1 }, {
-  signal: AbortSignal.timeout(120_000),
+  signal: AbortSignal.timeout(600_000),
   progress: ({ message }) => {
     Deno.stdout.writeSync(output.encode(`${message}\n`));
   },

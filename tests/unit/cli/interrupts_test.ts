@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { HvError } from "../../../src/base/errors.ts";
 import { watchInterrupts } from "../../../src/cli/interrupts.ts";
-import { runCommandLine, whenWatched } from "../../support/command_line.ts";
+import { runCommandLine, whenPrinted } from "../../support/command_line.ts";
 import { withTemporaryFolder } from "../../support/temporary_folder.ts";
 import { TestTerminal } from "../../support/test_terminal.ts";
 
@@ -32,11 +32,15 @@ Deno.test({
   sanitizeResources: false,
   async fn() {
     await withTemporaryFolder(async (folder) => {
-      const during = whenWatched((terminal) => {
+      // By then it has opened all that it opens: what would be made later would be made in a folder that is being removed.
+      const during = whenPrinted((terminal) => {
         terminal.interrupt();
         terminal.interrupt();
       });
-      const { code } = await runCommandLine(["box", "run", "tiny", "--", "ignore"], { folder, during });
+      const { code } = await runCommandLine(["box", "run", "tiny", "--", "ignore", "begun"], {
+        folder,
+        during,
+      });
       assert.equal(code, 125);
     });
   },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { joinPath } from "../../../src/base/paths.ts";
+import { joinPath, resolvePath } from "../../../src/base/paths.ts";
 import { DEFAULT_CONFIG } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { HvError } from "../../../src/base/errors.ts";
@@ -16,6 +16,20 @@ function hostWithConfigFolder(folder: string): Host {
     runtimeFolder: () => `${folder}/run`,
   };
   return { ...host, environment };
+}
+
+/** A host with another working folder; this process has one for all the tests that run beside each other in it. */
+function workingIn(folder: string, host: Host): Host {
+  const { files } = host;
+  const whole = (path: string): string => resolvePath(folder, path);
+  return {
+    ...host,
+    files: {
+      ...files,
+      stat: (path, options) => files.stat(whole(path), options),
+      realPath: (path) => files.realPath(whole(path)),
+    },
+  };
 }
 
 async function failureOf(work: Promise<unknown>): Promise<HvError> {
@@ -53,13 +67,7 @@ Deno.test("the file in the config folder is read, and one in the working folder 
     await Deno.mkdir(`${folder}/work`);
     await Deno.writeTextFile(`${folder}/work/hvlab.yaml`, "policy: {mode: read-only}\n");
     const host = hostWithConfigFolder(joinPath(folder, "config"));
-    const before = Deno.cwd();
-    Deno.chdir(`${folder}/work`);
-    try {
-      assert.equal(await loadConfig(host), DEFAULT_CONFIG);
-    } finally {
-      Deno.chdir(before);
-    }
+    assert.equal(await loadConfig(workingIn(`${folder}/work`, host)), DEFAULT_CONFIG);
     await Deno.writeTextFile(`${folder}/config/hvlab.yaml`, "driver: memory\n");
     const config = await loadConfig(host);
     assert.equal(config.driver, "memory");
@@ -83,15 +91,10 @@ Deno.test("a relative --config is relative to the working folder, its paths to t
   withTemporaryFolder(async (folder) => {
     await Deno.mkdir(`${folder}/sub`);
     await Deno.writeTextFile(`${folder}/sub/lab.yaml`, "state: ../state\n");
-    const before = Deno.cwd();
-    Deno.chdir(folder);
-    try {
-      const config = await loadConfig(hostWithConfigFolder(folder), { path: "sub/lab.yaml" });
-      assert.equal(config.file, joinPath(folder, "sub", "lab.yaml"));
-      assert.equal(config.state, joinPath(folder, "state"));
-    } finally {
-      Deno.chdir(before);
-    }
+    const host = workingIn(folder, hostWithConfigFolder(folder));
+    const config = await loadConfig(host, { path: "sub/lab.yaml" });
+    assert.equal(config.file, joinPath(folder, "sub", "lab.yaml"));
+    assert.equal(config.state, joinPath(folder, "state"));
   }));
 
 /** Wine shows nothing where such a link lies, and Windows gives the right to make one to administrators only. */

@@ -27,6 +27,10 @@ function Write-ImportNoise {
 $faults = Read-WorldFile 'faults.json'
 if ($faults -and $faults.PSObject.Properties['import_noise'] -and $faults.import_noise) { Write-ImportNoise }
 if ($faults -and $faults.PSObject.Properties['import_seconds']) { Start-Sleep -Milliseconds ([int] (1000 * $faults.import_seconds)) }
+if ($faults -and $faults.PSObject.Properties['import_until']) {
+    [IO.File]::WriteAllText([IO.Path]::Combine($env:HVLAB_HYPERV_SIM, 'importing'), '')
+    while (-not [IO.File]::Exists([IO.Path]::Combine($env:HVLAB_HYPERV_SIM, $faults.import_until))) { Start-Sleep -Milliseconds 20 }
+}
 if ($faults -and $faults.PSObject.Properties['import_fails'] -and $faults.import_fails) { throw 'The simulated module cannot be loaded.' }
 
 Import-Module -Name (& "$root/build/build_assembly.ps1")

@@ -1,10 +1,12 @@
 /** A second opinion from debuggers that behave, and from those that misbehave in every way. */
 
 import assert from "node:assert/strict";
+import type { Clock } from "../../../../src/base/clock.ts";
 import { HvError } from "../../../../src/base/errors.ts";
 import type { DumpAnalysis } from "../../../../src/contract/dump_analyze.ts";
 import { analyzeDumpFile, type AnalyzeOptions } from "../../../../src/debugger/analyze/analyze_file.ts";
 import { renderAnalysis } from "../../../../src/debugger/analyze/render_analysis.ts";
+import { systemClock } from "../../../../src/host/clock.ts";
 import { openDenoHost } from "../../../../src/host/deno_host.ts";
 import { writeFakeDebugger } from "../../../support/fake_debugger.ts";
 import { dumpMachine } from "../../../support/machine_dump.ts";
@@ -14,7 +16,9 @@ import { withTemporaryFolder } from "../../../support/temporary_folder.ts";
 interface Lab {
   readonly folder: string;
   readonly dump: string;
-  ask(body: string, more?: Partial<AnalyzeOptions>): Promise<DumpAnalysis>;
+  ask(body: string, more?: Partial<AnalyzeOptions>, clock?: Clock): Promise<DumpAnalysis>;
+  /** An hour passes as soon as the debugger makes the file `said`. */
+  askUntilSaid(body: string, limits: AnalyzeOptions["limits"]): Promise<DumpAnalysis>;
   /** How often the debugger was run. */
   runs(): number;
   argumentsOf(): string[];
@@ -22,19 +26,21 @@ interface Lab {
 
 const LONE_ANALYSIS = new URL("../../../support/lone_analysis.ts", import.meta.url).pathname;
 const MIB = 1024 * 1024;
+const HOUR_MS = 3_600_000;
+const OWN = crypto.getRandomValues(new Uint16Array(1))[0];
 const PATIENT = { totalMs: 60_000, silenceMs: 30_000, memoryBytes: 1024 * MIB };
 
 async function withLab(work: (lab: Lab) => Promise<void>): Promise<void> {
   await withTemporaryFolder(async (folder) => {
     const dump = `${folder}/a "dump" of é'.dmp`;
     await Deno.writeFile(dump, dumpMachine(writeMachine("x64"), "full"));
-    await work({
+    const lab: Lab = {
       folder,
       dump,
-      async ask(body, more = {}) {
+      async ask(body, more = {}, clock = systemClock) {
         const fake = await writeFakeDebugger(folder, body);
         const programs = new Map([["cdb", fake.program]]);
-        return await analyzeDumpFile(openDenoHost(programs), {
+        return await analyzeDumpFile({ ...openDenoHost(programs), clock }, {
           path: dump,
           commands: ["lm", "k"],
           download: false,
@@ -47,10 +53,24 @@ async function withLab(work: (lab: Lab) => Promise<void>): Promise<void> {
           ...more,
         });
       },
+      async askUntilSaid(body, limits) {
+        let passed = 0;
+        const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + passed };
+        const asked = lab.ask(body, { limits }, clock);
+        await waitUntil(() => Deno.stat(`${folder}/said`).then(() => true, () => false));
+        passed = HOUR_MS;
+        return await asked;
+      },
       runs: () => Deno.readTextFileSync(`${folder}/runs`).split("\n").length - 1,
       argumentsOf: () => Deno.readTextFileSync(`${folder}/arguments`).split("\n"),
-    });
+    };
+    await work(lab);
   });
+}
+
+/** A program that does nothing, with a number that no other run of these tests has. */
+function sleep(number: number): string {
+  return `sleep ${number}${OWN}`;
 }
 
 /** Processes of this machine whose command line has a word in it. */
@@ -64,9 +84,14 @@ async function running(word: string): Promise<string[]> {
   return new TextDecoder().decode(stdout).split("\n").filter((line) => line.includes(word));
 }
 
-/** Fails after a minute: what has not come by then does not come. */
+/** Waits until none is left: a program that was killed is seen for a moment still. */
+async function awaitEnd(word: string): Promise<void> {
+  await waitUntil(async () => (await running(word)).length === 0);
+}
+
+/** Fails after some minutes: what has not come by then does not come. */
 async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000;
+  const end = performance.now() + 300_000;
   while (!await isSo()) {
     assert(performance.now() < end, `waited in vain until ${isSo}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -141,23 +166,24 @@ Deno.test(
   "a debugger that never quits is ended for its silence, and what it said is kept",
   posix,
   async () => {
-    await withLab(async ({ ask }) => {
-      const answer = await ask("echo said before; exec sleep 4141", {
-        limits: { ...PATIENT, silenceMs: 400 },
+    await withLab(async ({ askUntilSaid }) => {
+      const answer = await askUntilSaid(`echo said before; : >"$here/said"; exec ${sleep(4141)}`, {
+        ...PATIENT,
+        totalMs: 2 * HOUR_MS,
       });
       assert.deepEqual([answer.stopped, answer.complete], ["silence", false]);
       assert.match(answer.partial_text ?? "", /said before/);
       assert.deepEqual(answer.commands, []);
-      assert.deepEqual(await running("sleep 4141"), []);
+      await awaitEnd(sleep(4141));
       assert.match(renderAnalysis(answer), /silent for too long[^]*said before/);
     });
   },
 );
 
 Deno.test("a debugger that prints one line for ever is ended when its time is over", posix, async () => {
-  await withLab(async ({ ask }) => {
-    const body = "while :; do echo the same line; sleep 0.02; done";
-    const answer = await ask(body, { limits: { ...PATIENT, totalMs: 800 } });
+  await withLab(async ({ askUntilSaid }) => {
+    const body = 'echo the same line; while :; do echo the same line; : >"$here/said"; sleep 0.02; done';
+    const answer = await askUntilSaid(body, { ...PATIENT, silenceMs: 2 * HOUR_MS });
     assert.equal(answer.stopped, "time");
     assert.match(answer.partial_text ?? "", /the same line\nthe same line/);
   });
@@ -174,10 +200,10 @@ Deno.test("the log is preferred to what was printed, and is UTF-16", posix, asyn
 
 Deno.test("children that hold the pipe, or leave the group, end with the debugger", posix, async () => {
   await withLab(async ({ ask }) => {
-    const answer = await ask("sleep 4242 & (setsid sleep 4243 &) ; run_script; exit 0");
+    const answer = await ask(`${sleep(4242)} & (setsid ${sleep(4243)} &) ; run_script; exit 0`);
     assert.equal(answer.complete, true);
-    assert.deepEqual(await running("sleep 4242"), []);
-    if (Deno.build.os === "linux") assert.deepEqual(await running("sleep 4243"), []);
+    await awaitEnd(sleep(4242));
+    if (Deno.build.os === "linux") await awaitEnd(sleep(4243));
   });
 });
 
@@ -186,21 +212,18 @@ Deno.test(
   { ignore: Deno.build.os !== "linux" },
   async () => {
     await withLab(async ({ folder, dump }) => {
-      const body = "trap '' ALRM TERM HUP; sleep 4545 & (sleep 4545; sleep 4545) & sleep 4545";
+      const idle = sleep(4545);
+      const body = `trap '' ALRM TERM HUP; ${idle} & (${idle}; ${idle}) & ${idle}`;
       const fake = await writeFakeDebugger(folder, body);
       const asking = new Deno.Command(Deno.execPath(), {
         args: ["run", "-A", "--no-check", "--quiet", LONE_ANALYSIS, fake.program, dump, folder],
         ...{ stdin: "null", stdout: "null", stderr: "null" },
       }).spawn();
-      while ((await running("sleep 4545")).length < 3) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await waitUntil(async () => (await running(idle)).length >= 3);
       asking.kill("SIGKILL");
       await asking.status;
-      while ((await running("sleep 4545")).length > 0) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      assert.deepEqual(await running(fake.program), []);
+      await awaitEnd(idle);
+      await awaitEnd(fake.program);
     });
   },
 );
@@ -215,9 +238,10 @@ Deno.test("a debugger that takes all memory is ended", { ignore: Deno.build.os !
     assert.equal(one.complete, false);
     assert(one.stopped === "exit" || one.stopped === "memory", "its own allocation failed, or it was ended");
     assert.match(one.partial_text ?? "", /begun/);
-    const many = "for each in 1 2 3 4; do (head -c 40000000 /dev/zero; sleep 4343) | tail & done; sleep 4343";
+    const idle = sleep(4343);
+    const many = `for each in 1 2 3 4; do (head -c 40000000 /dev/zero; ${idle}) | tail & done; ${idle}`;
     assert.equal((await ask(many, { limits })).stopped, "memory");
-    assert.deepEqual(await running("sleep 4343"), []);
+    await awaitEnd(idle);
   });
 });
 
@@ -281,11 +305,11 @@ Deno.test(
       );
       const cancelled = new HvError("hv.cancelled", "enough");
       const controller = new AbortController();
-      const asked = ask("exec sleep 4444", { signal: controller.signal });
-      await waitUntil(async () => (await running("sleep 4444")).length > 0);
+      const asked = ask(`exec ${sleep(4444)}`, { signal: controller.signal });
+      await waitUntil(async () => (await running(sleep(4444))).length > 0);
       controller.abort(cancelled);
       await assert.rejects(asked, cancelled);
-      assert.deepEqual(await running("sleep 4444"), []);
+      await awaitEnd(sleep(4444));
     });
   },
 );

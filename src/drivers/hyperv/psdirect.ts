@@ -100,9 +100,18 @@ export class PowerShellDirect implements GuestChannel {
     const [program = ""] = argv;
     if (program === "") throw new HvError("hv.not_found", 'There is no program ""', { context: { program } });
     const feeds = stdin === undefined ? "" : "feed";
-    const words = [String(argv.length), ...argv, cwd ?? "", feeds, ...Object.entries(env).flat()];
-    const started = await this.#call("start_program", words, signal);
-    const key = keyOf(started, `start "${program}"`, { program });
+    const key = crypto.randomUUID();
+    const words = [key, String(argv.length), ...argv, cwd ?? "", feeds, ...Object.entries(env).flat()];
+    const end = async (): Promise<void> => {
+      await this.#call("stop_program", [key], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+    };
+    try {
+      refuseFailure(await this.#call("start_program", words, signal), `start "${program}"`, { program });
+    } catch (error) {
+      // It may run although nobody has heard so.
+      if (signal.aborted) await end();
+      throw error;
+    }
     const left = new AbortController();
     const feeding = this.#feed(key, stdin, AbortSignal.any([signal, left.signal]));
     let isFed = false;
@@ -122,7 +131,7 @@ export class PowerShellDirect implements GuestChannel {
         }
       }
     } catch (error) {
-      await this.#call("stop_program", [key], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+      await end();
       throw error;
     } finally {
       left.abort();

@@ -37,9 +37,11 @@ function global:Get-HvlabIdentity([string] $nonce) {
     Write-HvlabAnswer @{ nonce = $nonce; id = $id }
 }
 
-# Words: how many the program and its arguments are, those; the folder; `feed` for a program that reads what is sent; then names
-# and values of variables.
+# Words: the key that the program is called by, which whoever gives the start up ends it with; how many the program and its arguments
+# are, those; the folder; `feed` for a program that reads what is sent; then names and values of variables.
 function global:Start-HvlabProgram([string[]] $words) {
+    $key, $words = $words
+    $words = @($words)
     try {
         $count = [int] $words[0]
         $argv = @($words[1..$count])
@@ -54,11 +56,13 @@ function global:Start-HvlabProgram([string[]] $words) {
         $start.RedirectStandardError = $true
         if ($folder -ne '') { $start.WorkingDirectory = $folder }
         for ($at = $count + 3; $at + 1 -lt $words.Count; $at += 2) { $start.EnvironmentVariables[$words[$at]] = $words[$at + 1] }
-        $process = [Diagnostics.Process]::Start($start)
+        $process = New-Object Diagnostics.Process
+        $process.StartInfo = $start
+        $global:HvlabPrograms[$key] = @{ Process = $process }
+        [void] $process.Start()
         # The writer around this stream could put a mark of its encoding into it.
         $inlet = @{ Stream = $process.StandardInput.BaseStream; Task = $null; Flushing = $false }
         if ($words[$count + 2] -ne 'feed') { $inlet.Stream.Dispose() }
-        $key = [Guid]::NewGuid().ToString()
         $streams = @(foreach ($reader in $process.StandardOutput, $process.StandardError) {
             $buffer = New-Object byte[] 65536
             @{ Stream = $reader.BaseStream; Buffer = $buffer; Task = $reader.BaseStream.ReadAsync($buffer, 0, $buffer.Length) }
@@ -66,7 +70,10 @@ function global:Start-HvlabProgram([string[]] $words) {
         $global:HvlabPrograms[$key] = @{ Process = $process; Inlet = $inlet; Streams = $streams; EndedAt = $null }
         Write-HvlabAnswer @{ key = $key }
     }
-    catch { Write-HvlabFailure $_.Exception }
+    catch {
+        $global:HvlabPrograms.Remove($key)
+        Write-HvlabFailure $_.Exception
+    }
 }
 
 # Sends some bytes to a program; without any it goes on with those that were not taken yet. Nobody waits long for a program that does
@@ -143,6 +150,9 @@ function global:Stop-HvlabProgram([string] $key) {
     $program = $global:HvlabPrograms[$key]
     if (-not $program) { return Write-HvlabAnswer @{ ended = $true } }
     $global:HvlabPrograms.Remove($key)
+    # One whose start was given up may not have begun.
+    try { $null = $program.Process.Id }
+    catch { return Write-HvlabAnswer @{ ended = $true } }
     if (-not $program.Process.HasExited) {
         try { & taskkill.exe /PID $program.Process.Id /T /F 2>&1 | Out-Null }
         catch { $program.Process.Kill() }

@@ -40,6 +40,14 @@ export async function readProcessTable(runPs: RunPs, selection: readonly string[
   return parseProcessTable(new TextDecoder().decode(finished.stdout));
 }
 
+/** What `SpawnOptions` of a start put before a program; each of these becomes the next one, under the same process id. */
+const STARTERS = /^(?:\S*setpriv --pdeathsig KILL -- )?(?:\S*prlimit (?:--\S+ )+-- )?(?:\S*nice -n \d+ -- )?/;
+
+/** The program of a command line; of one that is being started, what it is about to become. */
+export function programIn(args: string): string {
+  return args.replace(STARTERS, "").split(" ", 1)[0] ?? "";
+}
+
 /** Reads the output of `ps -o pid=,stat=,lstart=,args=`. */
 export function parseProcessTable(text: string): ProcessFacts[] {
   const table: ProcessFacts[] = [];

@@ -5,7 +5,7 @@ import { joinPath, nameOf } from "../base/paths.ts";
 import type { OperatingSystem } from "./operating_system.ts";
 import { programFailure } from "./failures.ts";
 import type { PipedProcess, PipeOptions } from "./piped.ts";
-import { type ProcessFacts, readProcessTable, type RunPs } from "./process_table.ts";
+import { type ProcessFacts, programIn, readProcessTable, type RunPs } from "./process_table.ts";
 import type { ChildProcess, SpawnOptions } from "./spawn.ts";
 
 /** How a program ended and what it printed. */
@@ -158,7 +158,7 @@ export class DenoProcesses implements Processes {
 
   async list(programName: string): Promise<ProcessFacts[]> {
     const all = await readProcessTable(this.#ps, ["-e"]);
-    return all.filter((facts) => nameOf(facts.args.split(" ", 1)[0] ?? "") === programName);
+    return all.filter((facts) => nameOf(programIn(facts.args)) === programName);
   }
 
   async kill(pid: number, signal: "TERM" | "KILL"): Promise<boolean> {

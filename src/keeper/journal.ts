@@ -52,7 +52,8 @@ export class KeeperJournal implements Journal {
 
   /** Writes what waits; on failure it goes on waiting. Never rejects. */
   flush(): Promise<void> {
-    return this.#writing ??= this.#write().finally(() => this.#writing = undefined);
+    if (this.#waiting.length === 0) return this.#writing ?? Promise.resolve();
+    return this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {
@@ -66,6 +67,9 @@ export class KeeperJournal implements Journal {
       }
     } catch (error) {
       this.#warn(`The history could not be written: ${toHvError(error).message}`);
+    } finally {
+      // In the same breath as the last look at what waits: an event behind it must find nobody at work.
+      this.#writing = undefined;
     }
   }
 }

@@ -12,17 +12,23 @@ export class KeeperLog {
   readonly #clock: Clock;
   readonly #file: LogFile;
   #last = "";
+  #written: Promise<void> = Promise.resolve();
 
   constructor(clock: Clock, path: string) {
     this.#clock = clock;
     this.#file = new LogFile(path, LOG_LIMIT_BYTES);
   }
 
-  /** Adds a line; one that only says again what the line before said is left out. */
-  async write(text: string): Promise<void> {
-    if (text === this.#last) return;
+  /** Adds a line behind those that were added before; one that only says again what the last one said is left out. */
+  write(text: string): Promise<void> {
+    if (text === this.#last) return this.#written;
     this.#last = text;
-    const time = new Date(this.#clock.now()).toISOString();
-    await this.#file.append(`${time} ${visibleText(text)}`).catch(() => {});
+    const line = `${new Date(this.#clock.now()).toISOString()} ${visibleText(text)}`;
+    return this.#written = this.#written.then(() => this.#file.append(line)).catch(() => {});
+  }
+
+  /** Resolves when all that was added is in the file, or lost. */
+  get settled(): Promise<void> {
+    return this.#written;
   }
 }

@@ -67,6 +67,8 @@ export async function runKeeper(options: KeeperOptions): Promise<number> {
   } finally {
     stopListening();
     options.signal?.removeEventListener("abort", end);
+    // Warnings are not waited for; none may come into a folder that is being removed by then.
+    await log.settled;
   }
 }
 

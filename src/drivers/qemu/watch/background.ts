@@ -12,7 +12,6 @@ import { finishOpenCrash } from "../crashes/open_crash.ts";
 import { type MachineWatch, watchMachine } from "./machine_watch.ts";
 import { startedEvent } from "../machine_writer.ts";
 import { observe } from "../observe.ts";
-import { settlesWithin } from "../patience.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
 import type { Sandboxes } from "../sandboxes.ts";
@@ -21,9 +20,6 @@ import type { Sandboxes } from "../sandboxes.ts";
 const TRY_AGAIN_MS = 5_000;
 /** A start whose monitor was not there at the last look may be on its way. */
 const COMING_UP_MS = 500;
-
-/** A machine's last events are there when its process is gone. */
-const LAST_EVENTS_MS = 1_000;
 
 export interface QemuBackgroundParts {
   context: QemuContext;
@@ -79,7 +75,7 @@ export class QemuBackground implements BackgroundWork {
         failed(`"${record.name}" cannot be watched`, error);
       }
     }
-    await this.#forgetGone(known);
+    this.#forgetGone(known);
     if (coming > 0) due.push(this.#now() + COMING_UP_MS);
     const leases = known.filter(livesByLease);
     for (const { sandbox } of leases) due.push(Date.parse(sandbox?.expires_at ?? ""));
@@ -131,17 +127,20 @@ export class QemuBackground implements BackgroundWork {
   }
 
   /** Writes down the leases that are over, whoever removed the sandboxes; VMs that are gone leave nothing in memory. */
-  async #forgetGone(known: readonly VmRecord[]): Promise<void> {
+  #forgetGone(known: readonly VmRecord[]): void {
     const ids = new Set(known.map(({ id }) => id));
     for (const id of this.#over.keys()) if (!ids.has(id)) this.#over.delete(id);
     for (const [id, { name, sandbox }] of this.#leases) {
       if (ids.has(id)) continue;
       this.#leases.delete(id);
       if (sandbox === undefined || Date.parse(sandbox.expires_at) > this.#now()) continue;
-      const ended = this.#watches.get(id)?.ended ?? Promise.resolve();
-      await settlesWithin(this.#parts.context.host.clock, ended, LAST_EVENTS_MS);
       const details = { name, expires_at: sandbox.expires_at };
-      this.#journal.add({ at: new Date(this.#now()).toISOString(), vm: id, event: "expired", details });
+      const at = new Date(this.#now()).toISOString();
+      const write = (): void => this.#journal.add({ at, vm: id, event: "expired", details });
+      const watch = this.#watches.get(id);
+      // The last events of its machine come before it, however long they take.
+      if (watch === undefined) write();
+      else watch.ended.then(write);
     }
   }
 

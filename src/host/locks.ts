@@ -16,6 +16,8 @@ export interface LockOptions {
    * folder of something that can go away meanwhile, which must not come back as an empty folder.
    */
   folderMustExist?: boolean;
+  /** For who only looks whether somebody holds the lock: others who look are not taken for a holder. */
+  onlyLooks?: boolean;
 }
 
 export interface Locks {
@@ -38,7 +40,7 @@ export class FileLocks implements Locks {
   }
 
   tryTake(path: string, options?: LockOptions): Promise<Lock | undefined> {
-    return this.#try(path, true, options);
+    return this.#try(path, options?.onlyLooks !== true, options);
   }
 
   async take(path: string, signal?: AbortSignal, options?: LockOptions): Promise<Lock> {

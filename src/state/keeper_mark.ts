@@ -31,7 +31,7 @@ export async function seeKeeper({ files, locks }: Host, state: StateFolder): Pro
   const wanted = await files.stat(state.keeperWish) !== undefined;
   const text = await files.readTextIfPresent(state.keeperLock);
   if (text === undefined) return { alive: false, wanted };
-  using lock = await locks.tryTake(state.keeperLock);
+  using lock = await locks.tryTake(state.keeperLock, { onlyLooks: true });
   const facts = readFacts(text);
   return { alive: lock === undefined, wanted, ...(facts === undefined ? {} : { facts }) };
 }

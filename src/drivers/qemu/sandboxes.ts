@@ -162,7 +162,7 @@ export class Sandboxes {
       return { kind: "sandbox_expired", reason: `Its lease ended at ${sandbox.expires_at}` };
     }
     if (sandbox.maker_pid === undefined) return undefined;
-    using maker = await host.locks.tryTake(makerLockPath(this.#context, record.id));
+    using maker = await host.locks.tryTake(makerLockPath(this.#context, record.id), { onlyLooks: true });
     if (maker === undefined) return undefined;
     return { kind: "sandbox_abandoned", reason: `The process ${sandbox.maker_pid} that made it has ended` };
   }
@@ -176,6 +176,8 @@ export class Sandboxes {
         lock.endWithVm();
         return undefined;
       }
+      // The listing may be old: somebody has claimed it from a pool meanwhile.
+      if (await this.whyEnded(record) === undefined) return undefined;
       this.release(record.id);
       return await removeUnderLock(this.#context, lock, record, record.name, scope);
     } catch (error) {

@@ -83,9 +83,17 @@ export async function takeVmLock(
   work: LockedWork,
   wanted: string,
 ): Promise<VmLock> {
-  const lock = await tryTakeVmLock(context, id, work);
-  if (lock !== undefined) return lock;
-  const found = await readNote(context.host, lockPath(context, id));
+  const { host } = context;
+  const end = host.clock.monotonic() + NOTE_LIMIT_MS;
+  let found: string | undefined;
+  while (found === undefined) {
+    const lock = await tryTakeVmLock(context, id, work);
+    if (lock !== undefined) return lock;
+    // Who holds it without a word has just taken it, or only looks whether anybody does.
+    found = await host.files.readTextIfPresent(lockPath(context, id)) || undefined;
+    if (found === undefined && host.clock.monotonic() >= end) found = "busy";
+    if (found === undefined) await host.clock.sleep(NOTE_LOOK_MS);
+  }
   throw new HvError(
     "hv.conflict",
     `Another call is at work on this VM: wanted "${wanted}", found "${found}"`,
@@ -115,7 +123,7 @@ export async function waitForVmLock(
 export async function workOn({ host, state }: QemuContext, id: string): Promise<string | undefined> {
   const path = lockPath({ state }, id);
   if (await host.files.stat(path) === undefined) return undefined;
-  using lock = await host.locks.tryTake(path);
+  using lock = await host.locks.tryTake(path, { onlyLooks: true });
   return lock === undefined ? await readNote(host, path) : undefined;
 }
 

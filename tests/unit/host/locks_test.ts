@@ -39,3 +39,17 @@ Deno.test(
       }
     }),
 );
+
+Deno.test("two who only look at a lock see no holder, and both see one who holds it", () =>
+  withTemporaryFolder(async (folder) => {
+    const path = `${folder}/one.lock`;
+    const look = (): Promise<Disposable | undefined> => locks.tryTake(path, { onlyLooks: true });
+    {
+      using one = await look();
+      using other = await look();
+      assert.deepEqual([one === undefined, other === undefined], [false, false]);
+    }
+    using held = await locks.tryTake(path);
+    assert.ok(held);
+    assert.deepEqual([await look(), await look()], [undefined, undefined]);
+  }));

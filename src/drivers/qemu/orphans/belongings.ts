@@ -31,6 +31,6 @@ export function pidOf(processes: readonly QemuProcess[], id: string): { pid?: nu
 /** Whether some call is at work on a VM. */
 export async function isLocked(context: QemuContext, id: string): Promise<boolean> {
   if (await context.host.files.stat(lockPath(context, id)) === undefined) return false;
-  using lock = await context.host.locks.tryTake(lockPath(context, id));
+  using lock = await context.host.locks.tryTake(lockPath(context, id), { onlyLooks: true });
   return lock === undefined;
 }

@@ -13,7 +13,7 @@ import { belongings, pidOf } from "./belongings.ts";
 export async function isAbandoned(context: QemuContext, { name }: StrayFolder): Promise<boolean> {
   const id = unfinishedId(name);
   if (id === undefined) return true;
-  using lock = await context.host.locks.tryTake(lockPath(context, id));
+  using lock = await context.host.locks.tryTake(lockPath(context, id), { onlyLooks: true });
   return lock !== undefined;
 }
 

@@ -3,6 +3,7 @@
 import { HvError } from "../base/errors.ts";
 import { BoundedBytes } from "../base/bounded_bytes.ts";
 import type { GuestChannel, GuestFamily } from "./channel.ts";
+import { encodedCommand } from "./windows/encoded_command.ts";
 
 /** A dump in a guest. */
 export interface GuestDump {
@@ -47,16 +48,7 @@ exit 0
 
 const COMMANDS: Readonly<Record<GuestFamily, readonly string[]>> = {
   posix: ["sh", "-c", POSIX_SCRIPT],
-  windows: [
-    ...[
-      "powershell.exe",
-      "-NoLogo",
-      "-NoProfile",
-      "-NonInteractive",
-      "-EncodedCommand",
-      encoded(WINDOWS_SCRIPT),
-    ],
-  ],
+  windows: encodedCommand("powershell.exe", WINDOWS_SCRIPT),
 };
 
 const LIST_BYTES = 4 * 1024 * 1024;
@@ -124,10 +116,6 @@ function freeName(name: string, taken: Set<string>): string {
   for (let count = 2; taken.has(free.toLowerCase()); count++) free = `${count}-${name}`;
   taken.add(free.toLowerCase());
   return free;
-}
-
-function encoded(script: string): string {
-  return new Uint8Array(Uint16Array.from(script, (letter) => letter.charCodeAt(0)).buffer).toBase64();
 }
 
 function decoded(word: string): string | undefined {

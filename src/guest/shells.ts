@@ -2,6 +2,7 @@
 
 import { HvError } from "../base/errors.ts";
 import type { GuestFamily } from "./channel.ts";
+import { encodedCommand } from "./windows/encoded_command.ts";
 
 /** The shells that a line or a script can be written for. */
 export const INTERPRETERS = ["sh", "bash", "powershell", "pwsh", "cmd", "python"] as const;
@@ -21,9 +22,9 @@ export function lineCommand(shell: LineShell, line: string): string[] {
     case "bash":
       return ["bash", "-c", line];
     case "powershell":
-      return ["powershell.exe", ...QUIET, "-EncodedCommand", encodeLine(line)];
+      return encodedCommand("powershell.exe", line);
     case "pwsh":
-      return ["pwsh", ...QUIET, "-EncodedCommand", encodeLine(line)];
+      return encodedCommand("pwsh", line);
   }
 }
 
@@ -89,11 +90,4 @@ export function guessInterpreter(path: string | undefined, text: string, family:
   const guessed = ENDINGS[ending];
   if (guessed === "powershell") return family === "windows" ? "powershell" : "pwsh";
   return guessed ?? (family === "windows" ? "powershell" : "sh");
-}
-
-function encodeLine(line: string): string {
-  const bytes = new Uint8Array(line.length * 2);
-  const view = new DataView(bytes.buffer);
-  for (let at = 0; at < line.length; at++) view.setUint16(at * 2, line.charCodeAt(at), true);
-  return bytes.toBase64();
 }

@@ -5,6 +5,7 @@ import { timeoutError } from "../../src/base/deadline.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { HyperV } from "../../src/drivers/hyperv/client.ts";
 import { openSecrets } from "../../src/drivers/hyperv/secrets.ts";
+import { lineCommand } from "../../src/guest/shells.ts";
 import { failureOf } from "../support/failures.ts";
 import type { Lab } from "./lab.ts";
 import { endSharedHost, faultTest, type HyperVLab } from "../support/hyperv_lab.ts";
@@ -65,6 +66,13 @@ faultTest("much output comes whole and in order", async ({ lab }) => {
 faultTest("a program ends at its limit, and the guest goes on", async (scene) => {
   await running(scene.lab);
   await refuseOutlivingLimit(scene, {});
+});
+
+faultTest("what a line for PowerShell says of its failure is plain text", async ({ lab }) => {
+  await running(lab);
+  const result = await lab.exec("web", lineCommand("pwsh", "Get-Nothing; exit 3"));
+  assert.equal(result.exit_code, 3);
+  assert.match(result.stderr, /^[^<]*Get-Nothing/);
 });
 
 faultTest("commands of one guest overlap", async ({ lab }) => {

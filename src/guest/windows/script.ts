@@ -4,6 +4,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { HvError } from "../../base/errors.ts";
 import type { GuestCommand, ProgramRunner } from "../channel.ts";
 import { refuseFailed, runCollector } from "../collect.ts";
+import { encodedCommand } from "./encoded_command.ts";
 import begin from "./collectors/begin.ps1" with { type: "text" };
 
 /** A collector's answer as JSON, and whether it came whole. Throws `hv.job_failed` when the script fails. */
@@ -30,17 +31,8 @@ export function powerShellCommand(
   parts: readonly string[],
   wish: JsonObject,
 ): Required<Pick<GuestCommand, "argv" | "env">> {
-  const argv = [
-    ...["powershell.exe", "-NoLogo", "-NoProfile", "-NonInteractive"],
-    ...["-EncodedCommand", encodeScript(parts.map(withoutComments).join("\n"))],
-  ];
+  const argv = encodedCommand("powershell.exe", parts.map(withoutComments).join("\n"));
   return { argv, env: { HVLAB_WISH: JSON.stringify(wish) } };
-}
-
-/** A script as `-EncodedCommand` takes it: UTF-16 in base64. */
-export function encodeScript(script: string): string {
-  const words = Uint16Array.from(script, (letter) => letter.charCodeAt(0));
-  return new Uint8Array(words.buffer).toBase64();
 }
 
 /** A command line of Windows has at most 32,767 characters. */

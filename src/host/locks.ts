@@ -4,10 +4,17 @@ import { folderOf } from "../base/paths.ts";
 import type { Clock } from "../base/clock.ts";
 import { fileFailure, isReadOnlyDisk } from "./failures.ts";
 
-/** A held lock; `using` gives it back. */
+/**
+ * A held lock; `using` gives it back. Its file may say something, which is read and written through the lock: on Windows
+ * nobody else can, not even its holder through another handle (LockFileEx, "Remarks").
+ */
 export interface Lock extends Disposable {
   /** Gives the lock back; a second call does nothing. */
   release(): void;
+  /** What the file says, from this holder or from one before. */
+  readText(): string;
+  /** Replaces what the file says. Throws `hv.io` when the disk is full. */
+  writeText(text: string): void;
 }
 
 export interface LockOptions {
@@ -62,7 +69,7 @@ export class FileLocks implements Locks {
         const file = await openLockFile(path);
         const isOurs = await file.tryLock(exclusive);
         // A holder may have removed the file since we opened it; whoever comes next would then lock another one.
-        if (isOurs && file.statSync().nlink !== 0) return heldLock(file);
+        if (isOurs && file.statSync().nlink !== 0) return heldLock(file, path);
         file.close();
         if (!isOurs) return undefined;
       }
@@ -95,12 +102,42 @@ async function openLockFile(path: string): Promise<Deno.FsFile> {
   }
 }
 
-function heldLock(file: Deno.FsFile): Lock {
+function heldLock(file: Deno.FsFile, path: string): Lock {
   let held = true;
   const release = (): void => {
     if (!held) return;
     held = false;
     file.close();
   };
-  return { release, [Symbol.dispose]: release };
+  return {
+    release,
+    [Symbol.dispose]: release,
+    readText: () => attempt("read", path, () => readWhole(file)),
+    writeText: (text) => attempt("write", path, () => writeWhole(file, text)),
+  };
+}
+
+function readWhole(file: Deno.FsFile): string {
+  file.seekSync(0, Deno.SeekMode.Start);
+  const bytes = new Uint8Array(file.statSync().size);
+  let at = 0;
+  for (let count: number | null = 0; count !== null && at < bytes.length; at += count ?? 0) {
+    count = file.readSync(bytes.subarray(at));
+  }
+  return new TextDecoder().decode(bytes.subarray(0, at));
+}
+
+function writeWhole(file: Deno.FsFile, text: string): void {
+  file.truncateSync(0);
+  file.seekSync(0, Deno.SeekMode.Start);
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
+}
+
+function attempt<T>(action: string, path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw fileFailure(error, action, path);
+  }
 }

@@ -9,7 +9,7 @@ import type { Host } from "../host/host.ts";
 import type { Lock } from "../host/locks.ts";
 import type { StateFolder } from "./layout.ts";
 
-/** What a keeper writes into its lock's file about itself. */
+/** What a keeper writes down about itself. */
 const KeeperFacts = z.object({
   pid: z.int(),
   since: z.string(),
@@ -29,10 +29,9 @@ export interface KeeperSeen {
 /** Looks; makes no file. */
 export async function seeKeeper({ files, locks }: Host, state: StateFolder): Promise<KeeperSeen> {
   const wanted = await files.stat(state.keeperWish) !== undefined;
-  const text = await files.readTextIfPresent(state.keeperLock);
-  if (text === undefined) return { alive: false, wanted };
+  if (await files.stat(state.keeperLock) === undefined) return { alive: false, wanted };
   using lock = await locks.tryTake(state.keeperLock, { onlyLooks: true });
-  const facts = readFacts(text);
+  const facts = readFacts(await files.readTextIfPresent(state.keeperFacts));
   return { alive: lock === undefined, wanted, ...(facts === undefined ? {} : { facts }) };
 }
 
@@ -64,9 +63,9 @@ export async function becomeKeeper(
   const lock = await tryLongEnough(host, state.keeperLock);
   if (lock === undefined) return undefined;
   try {
-    await write(host.files, state.keeperLock, JSON.stringify(facts) + "\n");
+    await write(host.files, state.keeperFacts, JSON.stringify(facts) + "\n");
   } catch {
-    // On a full disk the lock says nothing of its holder and still holds.
+    // On a full disk nothing says who holds the lock, and it still holds.
   }
   return lock;
 }
@@ -88,7 +87,8 @@ async function write(files: Host["files"], path: string, text: string): Promise<
   await writer.write(new TextEncoder().encode(text));
 }
 
-function readFacts(text: string): KeeperFacts | undefined {
+function readFacts(text: string | undefined): KeeperFacts | undefined {
+  if (text === undefined) return undefined;
   try {
     return KeeperFacts.parse(parseJson(text));
   } catch {

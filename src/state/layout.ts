@@ -69,7 +69,7 @@ export class StateFolder {
     return joinPath(this.root, "locks");
   }
 
-  /** What belongs to the keeper: its lock, the note that one is wanted, its log. */
+  /** What belongs to the keeper: its lock, what it says of itself, the note that one is wanted, its log. */
   get keeper(): string {
     return joinPath(this.root, "keeper");
   }
@@ -77,6 +77,11 @@ export class StateFolder {
   /** Held by the keeper while it lives. */
   get keeperLock(): string {
     return joinPath(this.keeper, "lock");
+  }
+
+  /** What the keeper, or the last one, says of itself: apart from the lock, which on Windows nobody else can read. */
+  get keeperFacts(): string {
+    return joinPath(this.keeper, "facts.json");
   }
 
   /** There while somebody wants a keeper. */

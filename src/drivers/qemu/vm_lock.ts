@@ -56,7 +56,7 @@ export class VmLock implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       if (this.#isLast) await this.#host.files.remove(this.#path);
-      else await note(this.#host, this.#path, "");
+      else note(this.#lock, "");
     } finally {
       this.#lock.release();
     }
@@ -72,7 +72,7 @@ export async function tryTakeVmLock(
   const path = lockPath({ state }, id);
   const lock = await host.locks.tryTake(path);
   if (lock === undefined) return undefined;
-  await note(host, path, work);
+  note(lock, work);
   return new VmLock(host, path, lock);
 }
 
@@ -90,7 +90,7 @@ export async function takeVmLock(
     const lock = await tryTakeVmLock(context, id, work);
     if (lock !== undefined) return lock;
     // Who holds it without a word has just taken it, or only looks whether anybody does.
-    found = await host.files.readTextIfPresent(lockPath(context, id)) || undefined;
+    found = await noteOnVmLock(context, id);
     if (found === undefined && host.clock.monotonic() >= end) found = "busy";
     if (found === undefined) await host.clock.sleep(NOTE_LOOK_MS);
   }
@@ -115,7 +115,7 @@ export async function waitForVmLock(
   const { host } = context;
   const path = lockPath(context, id);
   const lock = await host.locks.take(path, signal);
-  await note(host, path, work);
+  note(lock, work);
   return new VmLock(host, path, lock);
 }
 
@@ -135,26 +135,35 @@ export async function noteOnVmLock(
   { host, state }: QemuContext,
   id: string,
 ): Promise<string | undefined> {
-  return await host.files.readTextIfPresent(lockPath({ state }, id)) || undefined;
+  return await noteIn(host, lockPath({ state }, id));
 }
 
 /** What the holder noted; it does so right after taking the lock, so an empty file is looked at again. */
 async function readNote(host: Host, path: string): Promise<string> {
   const end = host.clock.monotonic() + NOTE_LIMIT_MS;
   for (;;) {
-    const text = await host.files.readTextIfPresent(path);
-    if (text) return text;
+    const text = await noteIn(host, path);
+    if (text !== undefined) return text;
     if (host.clock.monotonic() >= end) return "busy";
     await host.clock.sleep(NOTE_LOOK_MS);
   }
 }
 
-/** On a full disk the note is missing and nothing else: it only says more to those who find the lock taken. */
-async function note(host: Host, path: string, text: LockedWork | ""): Promise<void> {
+/** Windows lets nobody read what is locked; a note only says more to those who find the lock taken. */
+async function noteIn({ files }: Host, path: string): Promise<string | undefined> {
   try {
-    using writer = await host.files.create(path, { overwrite: true });
-    await writer.write(new TextEncoder().encode(text));
-  } catch {
-    return;
+    return await files.readTextIfPresent(path) || undefined;
+  } catch (error) {
+    if (error instanceof HvError) return undefined;
+    throw error;
+  }
+}
+
+/** On a full disk the note is missing and nothing else. */
+function note(lock: Lock, text: LockedWork | ""): void {
+  try {
+    lock.writeText(text);
+  } catch (error) {
+    if (!(error instanceof HvError)) throw error;
   }
 }

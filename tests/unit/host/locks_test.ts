@@ -53,3 +53,17 @@ Deno.test("two who only look at a lock see no holder, and both see one who holds
     assert.ok(held);
     assert.deepEqual([await look(), await look()], [undefined, undefined]);
   }));
+
+Deno.test("what a lock's file says is read and replaced through the lock", () =>
+  withTemporaryFolder(async (folder) => {
+    const path = `${folder}/one.lock`;
+    {
+      using lock = await locks.take(path);
+      assert.equal(lock.readText(), "");
+      lock.writeText("a long text, with é");
+      lock.writeText("short");
+      assert.equal(lock.readText(), "short");
+    }
+    using lock = await locks.take(path);
+    assert.equal(lock.readText(), "short");
+  }));

@@ -9,6 +9,7 @@ import {
   wantKeeper,
 } from "../../../src/state/keeper_mark.ts";
 import { StateFolder } from "../../../src/state/layout.ts";
+import { withMandatoryLocks } from "../../support/mandatory_locks.ts";
 import { withTemporaryFolder } from "../../support/temporary_folder.ts";
 
 const FACTS: KeeperFacts = { pid: 4711, since: "2026-11-29T12:00:00.000Z", version: "0.0.0" };
@@ -33,6 +34,16 @@ Deno.test("one process becomes the keeper, and others see it until it has given 
     assert.deepEqual(await seeKeeper(host, state), { alive: false, wanted: true, facts: FACTS });
     await forgetKeeperWish(host, state);
     assert.equal((await seeKeeper(host, state)).wanted, false);
+  }));
+
+Deno.test("where nobody else may read a locked file, a keeper is seen all the same", () =>
+  withTemporaryFolder(async (folder) => {
+    const host = withMandatoryLocks(openDenoHost());
+    const state = new StateFolder(folder);
+    await wantKeeper(host, state);
+    using lock = await becomeKeeper(host, state, FACTS);
+    assert.ok(lock !== undefined);
+    assert.deepEqual(await seeKeeper(host, state), { alive: true, wanted: true, facts: FACTS });
   }));
 
 Deno.test("each wish differs from the one before", () =>

@@ -110,11 +110,11 @@ class GuestProgram {
 
   async follow(command: GuestCommand, sinks: Sinks, signal: AbortSignal): Promise<GuestExit> {
     const trace = await this.#link.traces.open();
-    const note = (): Promise<void> =>
+    const note = (): void =>
       trace.note({ pid: this.#started.pid, base: this.#started.place.base, handles: this.#handles });
     let reachable = true;
     try {
-      await note();
+      note();
       const { out, err } = this.#adoptWoken() ?? await this.#open(command, note, signal);
       const pace = new Pace(this.#clock);
       for (;;) {
@@ -156,7 +156,7 @@ class GuestProgram {
   /** Opens the streams as soon as they are there, and then lets the program begin. */
   async #open(
     command: GuestCommand,
-    onOpened: () => Promise<void>,
+    onOpened: () => void,
     signal: AbortSignal,
   ): Promise<ProgramStreams> {
     const opened = await openStreams(this.#link, this.#clock, this.#started, this.#handles, signal);
@@ -164,7 +164,7 @@ class GuestProgram {
       this.#exit = opened.ended.exit;
       throw setupFailure(opened.ended, command);
     }
-    await onOpened();
+    onOpened();
     await letBegin(this.#link, opened.gate, signal);
     await this.#clock.sleep(waitAfterStart(this.#started.startTookMs), signal);
     return opened;

@@ -59,7 +59,7 @@ export class AgentTraces {
       const path = joinPath(folder, name);
       using lock = await this.#host.locks.tryTake(path, { folderMustExist: true });
       if (lock === undefined) continue;
-      const trace = readTrace(await this.#host.files.readText(path));
+      const trace = readTrace(lock.readText());
       if (trace !== undefined) await endAbandoned(link, clock, trace, signal);
       await this.#host.files.remove(path);
     }
@@ -79,11 +79,10 @@ export class OpenTrace {
   }
 
   /** Replaces what the trace says. Where it cannot be written, the call goes on without. */
-  async note(trace: GuestTrace): Promise<void> {
+  note(trace: GuestTrace): void {
     if (this.#lock === undefined) return;
     try {
-      using writer = await this.#host.files.create(this.#path, { overwrite: true });
-      await writer.write(new TextEncoder().encode(JSON.stringify(trace)));
+      this.#lock.writeText(JSON.stringify(trace));
     } catch (error) {
       if (!(error instanceof HvError)) throw error;
     }

@@ -1,11 +1,19 @@
 /** VMs that somebody else started: they are seen and worked with, and neither ended nor emptied by being forgotten. */
 
 import assert from "node:assert/strict";
+import { DEFAULT_CONFIG } from "../../src/config/config.ts";
+import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
 import type { AdoptionAbilities } from "../../src/drivers/vm_extras.ts";
+import { QmpSession } from "../../src/drivers/qemu/monitor/qmp.ts";
 import type { ChildProcess } from "../../src/host/spawn.ts";
+import { StateFolder } from "../../src/state/layout.ts";
 import { failureOf } from "../support/failures.ts";
+import { hurriedClock } from "../support/hurried_host.ts";
 import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 import { findTinyImage } from "../support/tiny_image.ts";
+
+/** The test's own limit comes first. */
+const GREETING_LIMIT_MS = 600_000;
 
 interface Foreign {
   uuid: string;
@@ -19,7 +27,7 @@ async function withForeign(
   args: (folder: string) => string[],
   work: (foreign: Foreign) => Promise<void>,
 ): Promise<void> {
-  const { host, state, scope } = lab;
+  const { host, state } = lab;
   // A socket's path may have 107 bytes.
   const folder = state.root.slice(0, state.root.lastIndexOf("/"));
   const uuid = crypto.randomUUID();
@@ -29,15 +37,28 @@ async function withForeign(
     ...["-qmp", `unix:${monitor},server=on,wait=off`, ...args(folder), "-uuid", uuid],
   ], { logFile: `${folder}/foreign.log` });
   try {
-    for (;;) {
-      using listening = await host.sockets.connectUnix(monitor);
-      if (listening !== undefined) break;
-      await host.clock.sleep(5, scope.signal);
-    }
+    await untilAnswers(lab, monitor);
     await work({ uuid, monitor, process });
   } finally {
     await host.processes.kill(process.pid, "KILL");
     await process.ended;
+  }
+}
+
+/** A QEMU greets before it has built its machine, and answers only behind that. */
+async function untilAnswers({ host, scope }: QemuLab, monitor: string): Promise<void> {
+  for (;;) {
+    const connection = await host.sockets.connectUnix(monitor);
+    if (connection !== undefined) {
+      using session = await QmpSession.open(connection, host.clock, {
+        ...scope,
+        greetingMs: GREETING_LIMIT_MS,
+      });
+      await session.command("query-status", undefined, { ...scope, timeoutMs: GREETING_LIMIT_MS });
+      session.close();
+      return await session.ended;
+    }
+    await host.clock.sleep(5, scope.signal);
   }
 }
 
@@ -151,6 +172,36 @@ qemuTest("while its monitor serves somebody else an adopted VM is unknown, never
     await adoptionOf(lab).forget(id, scope);
     assert.ok(await host.processes.describe(process.pid) !== undefined);
   });
+});
+
+qemuTest("a VM that another state folder runs is not adopted, and goes on as it was", async (lab) => {
+  const { driver, scope, host, state } = lab;
+  const id = await driver.vms.create(lab.vm(), scope);
+  await driver.vms.start(id, scope);
+  const { pid } = await driver.vms.get(id, scope.signal);
+  const runtime = lab.runtime(id);
+  const names = (): string[] => [...Deno.readDirSync(runtime.path)].map(({ name }) => name).sort();
+  const before = names();
+  const elsewhere = new StateFolder(`${state.root}-two`);
+  const other = openQemuDriver({
+    // A monitor that greets late is no busy one here.
+    host: { ...host, clock: hurriedClock(1 / 100) },
+    state: elsewhere,
+    config: DEFAULT_CONFIG,
+    findings: lab.findings,
+  });
+  try {
+    const adopting = () => other.adoption?.adopt(runtime.monitor("calls"), undefined, scope);
+    const failure = await failureOf("hv.conflict", adopting);
+    assert.match(failure.message, new RegExp(`it belongs to ${id} of the state folder`));
+    const after = await driver.vms.get(id, scope.signal);
+    assert.deepEqual([after.state, after.pid, names()], ["running", pid, before]);
+    assert.deepEqual((await other.vms.list(scope.signal)).vms, []);
+    assert.deepEqual([...Deno.readDirSync(elsewhere.vms)], []);
+  } finally {
+    await other.close();
+    await driver.vms.remove(id, scope);
+  }
 });
 
 qemuTest("what is no monitor, has no uuid or is our own is not adopted, and leaves nothing", async (lab) => {

@@ -31,7 +31,7 @@ import {
 import { removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
 import { needShareWays } from "./shares.ts";
 import { findTpmProgram, TPM_FOLDER } from "./launch/tpm.ts";
-import { lockPath, makerLockPath, takeVmLock } from "./vm_lock.ts";
+import { makerLockPath, takeVmLock } from "./vm_lock.ts";
 
 const CLEANUP_LIMIT_MS = 30_000;
 
@@ -129,7 +129,8 @@ export function newRecord(
 
 /**
  * Lets a VM come into being whole or not at all: `fill` puts its files into a passing folder and answers its record,
- * `next` goes on with it and may start its machine, which ends when it fails. A call that is killed on the way leaves a folder that the next change sweeps away.
+ * `next` goes on with it and may start its machine, which ends when it fails. All of it, and what takes it back,
+ * happens under the VM's lock. A call that is killed on the way leaves a folder that the next change sweeps away.
  */
 export async function bringIntoBeing(
   context: QemuContext,
@@ -140,9 +141,9 @@ export async function bringIntoBeing(
   next: (record: VmRecord) => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   const { host, state } = context;
+  await using lock = await takeVmLock(context, id, "making", "absent");
   await using undo = new UndoList();
-  undo.add("lock file", () => host.files.remove(lockPath(context, id)));
-  await using _lock = await takeVmLock(context, id, "making", "absent");
+  undo.add("lock file", () => Promise.resolve(lock.endWithVm()));
   const passing = joinPath(state.vms, `${MAKING_PREFIX}${id}`);
   undo.add("folder", () => host.files.remove(passing));
   await host.files.makeFolder(passing);
@@ -153,10 +154,12 @@ export async function bringIntoBeing(
     // The name of a sandbox is most often one that hvlab made up, which no other VM has.
     const warn = record.sandbox === undefined ? scope.warn : undefined;
     await refuseTakenName(records, record.name, { warn });
-    undo.add("folder", () => host.files.remove(state.vm(id)));
     await host.files.rename(passing, state.vm(id));
+    // Its name goes before its files do: what still writes into it by name finds no folder.
+    undo.add("name", () => host.files.rename(state.vm(id), passing));
   }
-  undo.add("machine", () => takeMachineAway(context, record));
+  // The machine of an adopted VM is somebody else's.
+  if (record.adopted === undefined) undo.add("machine", () => takeMachineAway(context, record));
   await next(record);
   undo.keep();
 }

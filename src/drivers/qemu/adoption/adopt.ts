@@ -54,21 +54,24 @@ async function takeUp(
   scope: CallScope,
 ): Promise<void> {
   const { version, host } = context;
-  await using undo = new UndoList();
-  const fill = (): Promise<VmRecord> =>
-    Promise.resolve({
+  const fill = async (): Promise<VmRecord> => {
+    if (await records.find(id) !== undefined) throw adoptedMeanwhile(id);
+    return {
       ...newRecord(context, id, name),
       memory_mb,
       cpus,
       machine,
       ...(version === undefined ? {} : { made_by: version }),
       adopted,
-    });
+    };
+  };
   await bringIntoBeing(context, records, id, fill, scope, async (record) => {
-    undo.add("runtime folder", () => removeRuntimeFolder(host, new RuntimeFolder(record.runtime)));
-    await linkSockets(context, record, adopted);
+    const runtime = await prepareFolder(context, record);
+    await using undo = new UndoList();
+    undo.add("runtime folder", () => removeRuntimeFolder(host, runtime));
+    await linkSockets(context, runtime, adopted);
+    undo.keep();
   });
-  undo.keep();
 }
 
 /** Adopting once more finds the way to a VM that was started anew, or whose sockets have moved. */
@@ -92,17 +95,25 @@ async function findAgain(
   if (name !== undefined) await refuseTakenName(records, name, { except: id, warn });
   const runtime = RuntimeFolder.of(context.host, id).path;
   const next = { ...record, runtime, name: name ?? record.name, adopted };
-  await linkSockets(context, next, adopted);
+  await linkSockets(context, await prepareFolder(context, next), adopted);
   await records.save(next);
 }
 
-async function linkSockets(
+/** Throws when the folder is that of a machine which another state folder, or a lost record, knows. */
+async function prepareFolder(
   { host, state }: QemuContext,
   { id, runtime: path }: VmRecord,
-  { monitor, agent }: NonNullable<VmRecord["adopted"]>,
-): Promise<void> {
+): Promise<RuntimeFolder> {
   const runtime = new RuntimeFolder(path);
   await prepareRuntimeFolder(host, runtime, { vm: id, state: state.root });
+  return runtime;
+}
+
+async function linkSockets(
+  { host }: QemuContext,
+  runtime: RuntimeFolder,
+  { monitor, agent }: NonNullable<VmRecord["adopted"]>,
+): Promise<void> {
   await host.files.makeLink(runtime.monitor("calls"), monitor);
   if (agent !== undefined) await host.files.makeLink(runtime.agent, agent);
 }
@@ -114,6 +125,14 @@ async function findSocket({ host }: QemuContext, locator: string): Promise<strin
   throw new HvError("hv.usage", `"${locator}" is no socket but a ${facts?.kind ?? "name that vanishes"}`, {
     hint: "Name the socket of a QEMU monitor: -qmp unix:PATH,server=on,wait=off",
     context: { path: locator, wanted: "socket", found: facts?.kind ?? null },
+  });
+}
+
+function adoptedMeanwhile(id: string): HvError {
+  return new HvError("hv.conflict", "Another call has adopted this VM in the meantime", {
+    hint: `See it with: hvlab vm get ${id}`,
+    context: { vm: id, wanted: "absent", found: "adopted" },
+    retryable: true,
   });
 }
 

@@ -27,7 +27,7 @@ export interface SessionOptions {
   signal?: AbortSignal | undefined;
   /** Asks for commands that pass a blocked main loop. */
   outOfBand?: boolean;
-  /** How long to wait for the greeting. */
+  /** How long to wait for the greeting, and for the negotiation behind it unless that has longer anyway. */
   greetingMs?: number;
   /** Called for each event from the very first one on. */
   onEvent?: (event: QmpEvent) => void;
@@ -78,7 +78,9 @@ export class QmpSession implements Disposable {
       const limit = options.greetingMs ?? GREETING_LIMIT_MS;
       await within(clock, limit, options.signal, session.#greeted.promise, monitorBusy);
       const enable = options.outOfBand ? { enable: ["oob"] } : undefined;
-      await session.command("qmp_capabilities", enable, { signal: options.signal });
+      // Whoever is patient with a machine that comes into being has to be so here: the greeting does not wait for it.
+      const timeoutMs = Math.max(COMMAND_LIMIT_MS, limit);
+      await session.command("qmp_capabilities", enable, { signal: options.signal, timeoutMs });
       return session;
     } catch (error) {
       session.close();

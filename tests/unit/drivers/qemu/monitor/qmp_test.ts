@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { QmpSession } from "../../../../../src/drivers/qemu/monitor/qmp.ts";
+import { QmpSession, type SessionOptions } from "../../../../../src/drivers/qemu/monitor/qmp.ts";
 import type { Connection } from "../../../../../src/host/sockets.ts";
 import { failureOf } from "../../../../support/failures.ts";
 import { type LineServer, ScriptedHost } from "../../../../support/scripted_host.ts";
@@ -98,6 +98,35 @@ Deno.test("a monitor that accepts and says nothing is busy, not dead", async () 
     assert.equal(failure.retryable, true);
     assert.equal(host.clock.passed, 2000);
   }, NO_GREETING);
+});
+
+Deno.test("whoever is patient with the greeting is so with the machine that is made behind it", async () => {
+  /** How long it took to open a monitor that greets at once and negotiates after 20 s. */
+  const open = async (options: SessionOptions): Promise<number> => {
+    const over = new AbortController();
+    let negotiate = (): void => {};
+    const serve: LineServer = (line, answer) => {
+      const { id }: Request = JSON.parse(line);
+      negotiate = () => answer(JSON.stringify({ return: {}, id }));
+    };
+    let passed = 0;
+    await withMonitor(serve, async (connection, { clock }) => {
+      const slow = clock.sleep(20_000, over.signal).then(() => negotiate(), () => {});
+      try {
+        using _session = await QmpSession.open(connection, clock, options);
+        passed = clock.passed;
+      } finally {
+        over.abort();
+        await slow;
+      }
+    });
+    return passed;
+  };
+  assert.equal(await open({ greetingMs: 30_000 }), 20_000);
+  for (const options of [{}, { greetingMs: 500 }]) {
+    const failure = await failureOf("hv.timeout", () => open(options));
+    assert.deepEqual(failure.context, { command: "qmp_capabilities", timeout_ms: 10_000 });
+  }
 });
 
 Deno.test("every command has a limit, and the one that is asked for counts", async () => {

@@ -62,7 +62,11 @@ export interface Files {
   writeAtomically(path: string, text: string): Promise<void>;
   copy(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
-  makeFolder(path: string, options?: { mode?: number }): Promise<void>;
+  /**
+   * Makes a folder with all above it; one that is there stays. Without `parents` only itself, and throws `hv.not_found`
+   * when the one above is gone: for a folder in that of something that can go away meanwhile.
+   */
+  makeFolder(path: string, options?: { mode?: number; parents?: boolean }): Promise<void>;
   makeReadOnly(path: string): Promise<void>;
   /** Sets permission bits, where the platform has them, and the time of the last change in milliseconds since 1970. */
   setFacts(path: string, facts: { mode?: number; modified: number }): Promise<void>;
@@ -157,8 +161,15 @@ export const denoFiles: Files = {
     await attempt("rename", from, () => Deno.rename(from, to));
   },
 
-  async makeFolder(path, { mode = 0o700 } = {}) {
-    await attempt("make the folder", path, () => Deno.mkdir(path, { recursive: true, mode }));
+  async makeFolder(path, { mode = 0o700, parents = true } = {}) {
+    await attempt("make the folder", path, async () => {
+      try {
+        await Deno.mkdir(path, { recursive: parents, mode });
+      } catch (error) {
+        const isThere = error instanceof Deno.errors.AlreadyExists && (await Deno.stat(path)).isDirectory;
+        if (!isThere) throw error;
+      }
+    });
   },
 
   async makeReadOnly(path) {
@@ -189,10 +200,13 @@ export const denoFiles: Files = {
   },
 
   async remove(path) {
-    try {
-      await Deno.remove(path, { recursive: true });
-    } catch (error) {
-      if (!isAbsent(error)) throw fileFailure(error, "remove", path);
+    for (let turn = 1;; turn++) {
+      try {
+        return await Deno.remove(path, { recursive: true });
+      } catch (error) {
+        if (isAbsent(error)) return;
+        if (turn === REMOVE_TURNS || !isFilledAgain(error)) throw fileFailure(error, "remove", path);
+      }
     }
   },
 
@@ -207,6 +221,14 @@ async function attempt<T>(action: string, path: string, work: () => Promise<T>):
   } catch (error) {
     throw fileFailure(error, action, path);
   }
+}
+
+/** A folder is emptied first and removed then: who puts a file in between, as a lock does, is met in the next turn. */
+const REMOVE_TURNS = 20;
+
+/** ENOTEMPTY on Linux, on macOS and on Windows; it has no class of its own. */
+function isFilledAgain(error: unknown): boolean {
+  return error instanceof Error && /\(os error (?:39|66|145)\)/.test(error.message);
 }
 
 /** A parent that is a file (ENOTDIR, os error 20) means absence just as a missing parent does. */

@@ -9,6 +9,7 @@ import type { Loss } from "../contract/plan.ts";
 import type { Share } from "../contract/share.ts";
 import type { Firmware, Orphan, Removed, StopMode, Vm } from "../contract/vm.ts";
 import type { GuestChannel } from "../guest/channel.ts";
+import type { GuestFolder } from "../guest/guest_folder.ts";
 import type { ImageStoreAbilities } from "./image_store_abilities.ts";
 import type { GuestLogin } from "../guest/login.ts";
 import type { SecretStore } from "../guest/credentials.ts";
@@ -279,10 +280,9 @@ export interface Driver {
   channels(vm: Vm, login?: GuestLogin): GuestChannel[];
 
   /**
-   * A private folder on this host for what belongs to a VM's guest, such as a stored login. It goes with the VM; a driver
-   * that has none leaves it out. Nothing is made by asking.
+   * The private folder on this host of a VM's guest; a driver that has none leaves it out. Nothing is made by asking.
    */
-  guestFolder?(id: string): string;
+  guestFolder?(id: string): GuestFolder;
 
   /** The operating system's store of passwords, where only this driver has a way to it. */
   readonly secrets?: SecretStore;

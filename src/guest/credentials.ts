@@ -7,12 +7,12 @@ import { HvError } from "../base/errors.ts";
 import { isPlainObject, parseJson } from "../base/json.ts";
 import { joinPath } from "../base/paths.ts";
 import type { Host } from "../host/host.ts";
+import type { GuestFolder } from "./guest_folder.ts";
 import { type GuestLogin, readPassword } from "./login.ts";
 
 /** The program of libsecret that keeps passwords in the desktop's own store. */
 export const SECRET_TOOL = "secret-tool";
 const FILE = "credential.json";
-const PRIVATE_FOLDER = 0o700;
 
 /** Where a stored password lies. */
 export type StoredIn = "libsecret" | "file" | "credential_manager";
@@ -30,8 +30,7 @@ export interface SecretStore {
 /** Where the logins of one guest are kept. */
 export interface CredentialPlace {
   host: Host;
-  /** The guest's private folder on this host. */
-  folder: string;
+  folder: GuestFolder;
   /** What tells them from those of other guests in a store of all: the VM's id. */
   key: string;
   store?: SecretStore | undefined;
@@ -48,7 +47,7 @@ const LOOK_LIMIT_MS = 30_000;
 
 /**
  * Stores a login of a guest; its password goes to the operating system's store where there is one. It becomes the login that
- * is used when none is named, and those of other users stay.
+ * is used when none is named, and those of other users stay. Throws `hv.not_found` when the VM has been removed.
  */
 export async function storeCredential(
   place: CredentialPlace,
@@ -57,7 +56,7 @@ export async function storeCredential(
 ): Promise<StoredIn> {
   const { host, folder, key, store } = place;
   const others = (await readStored(place)).filter((stored) => stored.user !== user);
-  await host.files.makeFolder(folder, { mode: PRIVATE_FOLDER });
+  await folder.make();
   let stored_in: StoredIn = "file";
   if (store !== undefined) {
     await store.write(key, user, password, signal);
@@ -121,7 +120,7 @@ export async function readSecret(
 }
 
 async function readStored({ host, folder }: CredentialPlace): Promise<StoredCredential[]> {
-  const path = joinPath(folder, FILE);
+  const path = joinPath(folder.path, FILE);
   const text = await host.files.readTextIfPresent(path);
   if (text === undefined) return [];
   const { logins } = parse(text);
@@ -137,7 +136,7 @@ async function writeStored(
   { host, folder }: CredentialPlace,
   logins: readonly StoredCredential[],
 ): Promise<void> {
-  const path = joinPath(folder, FILE);
+  const path = joinPath(folder.path, FILE);
   if (logins.length === 0) await host.files.remove(path);
   else await host.files.writeAtomically(path, JSON.stringify({ logins }));
 }

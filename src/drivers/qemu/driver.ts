@@ -49,7 +49,7 @@ import { lossesOf, removeVm } from "./removal.ts";
 import { RuntimeFolder } from "./runtime_folder.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { mountShares, withShares } from "./shares.ts";
-import { guestFolder, SshWays } from "./ssh.ts";
+import { openGuestFolder, SshWays } from "./ssh.ts";
 import { stopVm } from "./power/stop.ts";
 import { templateAbilities } from "./templates/abilities.ts";
 import { hasPool, readPoolWishes } from "./templates/pool_wish.ts";
@@ -164,6 +164,10 @@ export function openQemuDriver(context: QemuContext): Driver {
       socket: runtime.agent,
       lock: runtime.agentLock,
       isCrashed: (signal) => crash(vm.id, signal),
+      async isOver(signal) {
+        const record = await records.find(vm.id);
+        return record === undefined || !(await observe(context, record, signal)).alive;
+      },
     });
     // One is enough to close them all: channels to one socket share their connection.
     opened.set(vm.id, channel);
@@ -253,7 +257,7 @@ export function openQemuDriver(context: QemuContext): Driver {
     crash,
     lastWords,
     diagnose: (signal) => diagnose(context, signal),
-    guestFolder: (id) => guestFolder(context, id),
+    guestFolder: (id) => openGuestFolder(context, id),
     close: async () => {
       await ssh.close();
       closeLinks(context.host);

@@ -41,7 +41,10 @@ const DEFINITE: ReadonlySet<string> = new Set([
   ...["hv.guest_auth", "hv.guest_denied", "hv.guest_identity", "hv.job_failed"],
 ]);
 
-/** Does `work` with a token for passing names in these places, which are noted meanwhile. */
+/**
+ * Does `work` with a token for passing names in these places, which are noted meanwhile. Throws `hv.not_found`, with
+ * nothing begun, when the VM has been removed.
+ */
 export async function withPassingNames<T>(
   { host, driver, vm }: PassingScope,
   { guest = () => [], host: here = () => [] }: PassingPlaces,
@@ -50,17 +53,18 @@ export async function withPassingNames<T>(
   const token = passingToken();
   const folder = driver.guestFolder?.(vm.id);
   if (folder === undefined) return await work(token);
-  const path = joinPath(folder, FOLDER, token);
-  using _lock = await host.locks.tryTake(path);
+  const notes = joinPath(folder.path, FOLDER);
+  await folder.make();
+  await host.files.makeFolder(notes, { parents: false });
+  const path = joinPath(notes, token);
+  // Who tidies up may look at it before it is locked, and takes it away.
+  using lock = await host.locks.take(path, undefined, { folderMustExist: true });
   const working = await host.files.realPath(".");
   const note: PassingNote = {
     guest: guest(token),
     host: here(token).map((place) => resolvePath(working, place)),
   };
-  {
-    using writer = await host.files.create(path, { overwrite: true });
-    await writer.write(new TextEncoder().encode(JSON.stringify(note)));
-  }
+  lock.writeText(JSON.stringify(note));
   let isOver = true;
   try {
     return await work(token);
@@ -84,7 +88,7 @@ export async function tidyPassing(
   const folder = scope.driver.guestFolder?.(scope.vm.id);
   if (folder === undefined) return undefined;
   try {
-    await followNotes(scope, channel, joinPath(folder, FOLDER), signal);
+    await followNotes(scope, channel, joinPath(folder.path, FOLDER), signal);
     return undefined;
   } catch (error) {
     signal.throwIfAborted();
@@ -108,7 +112,7 @@ async function followNotes(
     const path = joinPath(notes, name);
     using lock = await host.locks.tryTake(path, { folderMustExist: true });
     if (lock === undefined) continue;
-    const note = readNote(await host.files.readText(path));
+    const note = readNote(lock.readText());
     try {
       if (note !== undefined) await takeAway(scope, channel, note, signal);
       await host.files.remove(path);

@@ -1,7 +1,7 @@
 /** The key with which hvlab logs in to one guest, and the guest's own keys. */
 
 import { HvError } from "../../base/errors.ts";
-import { joinPath } from "../../base/paths.ts";
+import { folderOf, joinPath } from "../../base/paths.ts";
 import { BoundedBytes } from "../../base/bounded_bytes.ts";
 import type { Host } from "../../host/host.ts";
 import type { GuestChannel } from "../channel.ts";
@@ -44,8 +44,11 @@ export async function prepareSshFolder(host: Host, folder: string, signal: Abort
   const publicKey = joinPath(folder, `${SSH_FILES.key}.pub`);
   const known = await files.readTextIfPresent(publicKey);
   if (known !== undefined) return known.trim();
-  await files.makeFolder(folder, { mode: PRIVATE_FOLDER });
-  using _lock = await host.locks.take(joinPath(folder, "lock"), signal);
+  // A VM that was removed meanwhile must not come back as an empty folder.
+  for (const one of [folderOf(folder), folder]) {
+    await files.makeFolder(one, { mode: PRIVATE_FOLDER, parents: false });
+  }
+  using _lock = await host.locks.take(joinPath(folder, "lock"), signal, { folderMustExist: true });
   const made = await files.readTextIfPresent(publicKey);
   if (made !== undefined) return made.trim();
   const ask = joinPath(folder, SSH_FILES.askPassword);

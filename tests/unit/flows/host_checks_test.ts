@@ -87,7 +87,7 @@ Deno.test("a configured program that may not be started is a warning with its pa
 Deno.test("leftovers are counted, and their fix is named", async () => {
   let now = 0;
   const driver = new MemoryDriver({ now: () => now });
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(300_000);
   assert.equal((await findLeftovers(driver, signal)).status, "ok");
   await driver.sandboxes.create({
     name: "a",

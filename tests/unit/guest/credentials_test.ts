@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { openGuestFolder } from "../../../src/drivers/qemu/ssh.ts";
 import {
   forgetCredential,
   readSecret,
@@ -8,6 +9,8 @@ import {
   storeCredential,
 } from "../../../src/guest/credentials.ts";
 import { failureOf } from "../../support/failures.ts";
+import { plainGuestFolder } from "../../support/plain_guest_folder.ts";
+import { withQemu } from "../../support/qemu_context.ts";
 import { ScriptedHost } from "../../support/scripted_host.ts";
 
 const PASSWORD = `s3cr"e t'\\é`;
@@ -15,12 +18,12 @@ const signal = new AbortController().signal;
 
 Deno.test("without a desktop's store a password lies in a file of this user alone", async () => {
   await using host = await ScriptedHost.open();
-  const folder = `${host.root}/guest`;
+  const folder = plainGuestFolder(`${host.root}/guest`);
   assert.equal(
     await storeCredential({ host, folder, key: "vm-1" }, { user: "root", password: PASSWORD }, signal),
     "file",
   );
-  const { mode } = await Deno.stat(`${folder}/credential.json`);
+  const { mode } = await Deno.stat(`${folder.path}/credential.json`);
   assert.equal((mode ?? 0) & 0o777, 0o600);
   const login = await readStoredLogin({ host, folder, key: "vm-1" });
   assert.deepEqual(login, { user: "root", password: { kind: "stored", key: "vm-1" } });
@@ -32,7 +35,7 @@ Deno.test("without a desktop's store a password lies in a file of this user alon
 
 Deno.test("the desktop's store gets the password on its input, never as an argument", async () => {
   await using host = await ScriptedHost.open();
-  const folder = `${host.root}/guest`;
+  const folder = plainGuestFolder(`${host.root}/guest`);
   host.processes.places.set(SECRET_TOOL, "/usr/bin/secret-tool");
   const words = ["application", "hvlab", "guest", "vm-1", "user", "root"];
   host.processes.expect(SECRET_TOOL, ["store", "--label=hvlab guest vm-1", ...words]);
@@ -41,7 +44,7 @@ Deno.test("the desktop's store gets the password on its input, never as an argum
     await storeCredential({ host, folder, key: "vm-1" }, { user: "root", password: PASSWORD }, signal),
     "libsecret",
   );
-  assert.doesNotMatch(await Deno.readTextFile(`${folder}/credential.json`), /s3cr/);
+  assert.doesNotMatch(await Deno.readTextFile(`${folder.path}/credential.json`), /s3cr/);
   host.processes.expect(SECRET_TOOL, ["lookup", ...words], { stdout: PASSWORD });
   const login = { user: "root", password: { kind: "stored", key: "vm-1" } } as const;
   assert.equal(await readSecret({ host, folder, key: "vm-1" }, login), PASSWORD);
@@ -52,7 +55,7 @@ Deno.test("a store that is locked leaves the file", async () => {
   host.processes.places.set(SECRET_TOOL, "/usr/bin/secret-tool");
   host.processes.expect(SECRET_TOOL, /^store/, { code: 1, stderr: "Cannot autolaunch D-Bus" });
   const stored = await storeCredential(
-    { host, folder: `${host.root}/g`, key: "vm-1" },
+    { host, folder: plainGuestFolder(`${host.root}/g`), key: "vm-1" },
     { user: "a", password: PASSWORD },
     signal,
   );
@@ -62,7 +65,10 @@ Deno.test("a store that is locked leaves the file", async () => {
 Deno.test("a damaged file is said without its content", async () => {
   await using host = await ScriptedHost.open();
   await Deno.writeTextFile(`${host.root}/credential.json`, `{"user": 1, "password": "hunter2"`);
-  const failure = await failureOf("hv.io", () => readStoredLogin({ host, folder: host.root, key: "vm-1" }));
+  const failure = await failureOf(
+    "hv.io",
+    () => readStoredLogin({ host, folder: plainGuestFolder(host.root), key: "vm-1" }),
+  );
   assert.doesNotMatch(JSON.stringify(failure.toEnvelope()), /hunter2/);
 });
 
@@ -75,7 +81,7 @@ Deno.test("each user has a login, the last one is the usual, and a driver's stor
     read: (key, user) => Promise.resolve(kept.get(`${key} ${user}`)),
     remove: (key, user) => Promise.resolve(void kept.delete(`${key} ${user}`)),
   };
-  const plain = { host, folder: `${host.root}/guest`, key: "vm-1" };
+  const plain = { host, folder: plainGuestFolder(`${host.root}/guest`), key: "vm-1" };
   const place = { ...plain, store };
   assert.equal(await storeCredential(plain, { user: "first", password: "1" }, signal), "file");
   assert.equal(
@@ -83,7 +89,7 @@ Deno.test("each user has a login, the last one is the usual, and a driver's stor
     "credential_manager",
   );
   assert.deepEqual([...kept], [["vm-1 second", PASSWORD]]);
-  assert.doesNotMatch(await Deno.readTextFile(`${plain.folder}/credential.json`), /s3cr/);
+  assert.doesNotMatch(await Deno.readTextFile(`${plain.folder.path}/credential.json`), /s3cr/);
   const second = await readStoredLogin(place);
   assert.equal(second?.user, "second");
   assert.equal(await readSecret(place, second ?? { user: "" }), PASSWORD);
@@ -94,5 +100,23 @@ Deno.test("each user has a login, the last one is the usual, and a driver's stor
   assert.equal(await forgetCredential(place, "second", signal), true);
   assert.equal((await readStoredLogin(place))?.user, "first");
   assert.equal(await forgetCredential(place, undefined, signal), true);
-  await assert.rejects(Deno.stat(`${plain.folder}/credential.json`), Deno.errors.NotFound);
+  await assert.rejects(Deno.stat(`${plain.folder.path}/credential.json`), Deno.errors.NotFound);
 });
+
+Deno.test("a VM that has been removed gets no login, in no store, and no folder", () =>
+  withQemu(async ({ host, context, records, addVm }) => {
+    const { id } = await addVm();
+    await Deno.remove(context.state.vm(id), { recursive: true });
+    const kept: string[] = [];
+    const store: SecretStore = {
+      name: "credential_manager",
+      write: (key) => Promise.resolve(void kept.push(key)),
+      read: () => Promise.resolve(undefined),
+      remove: () => Promise.resolve(),
+    };
+    const place = { host, folder: openGuestFolder(context, id), key: id, store };
+    const storing = () => storeCredential(place, { user: "root", password: PASSWORD }, signal);
+    const failure = await failureOf("hv.not_found", storing);
+    assert.match(failure.message, /has been removed$/);
+    assert.deepEqual([kept, (await records.list()).damaged], [[], []]);
+  }));

@@ -167,7 +167,7 @@ Deno.test("the same key gives the same operation, even with a spent token", asyn
 Deno.test("a long call answers with its operation, which can be waited for and cancelled", async () => {
   await using lab = await open();
   await lab.sandbox("a");
-  const surroundings = { signal: AbortSignal.timeout(20_000), progress: () => {} };
+  const surroundings = { signal: AbortSignal.timeout(300_000), progress: () => {} };
   const request = { tool: "guest_exec", args: { vm: "a", argv: ["sleep", "300"] }, wait_s: 0.05 };
   const answer = await lab.pipeline.call(request, surroundings);
   assert.ok(answer.kind === "running");
@@ -239,7 +239,7 @@ Deno.test("a damaged database is told in one answer, whether the call succeeds o
     await Deno.writeTextFile(`${lab.root}/state/hvlab.db`, "this is no database\n".repeat(500));
     const create = (name: string, image: string) =>
       lab.pipeline.call({ tool: "vm_create", args: { name, image } }, {
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(300_000),
         progress: () => {},
       });
     if (fails) {

@@ -44,7 +44,7 @@ async function withEvents(
   });
   const id = await driver.vms.create(
     { name: "web", image: "tiny", memory_mb: 64, cpus: 1 },
-    { signal: AbortSignal.timeout(1_000), progress: () => {} },
+    { signal: AbortSignal.timeout(300_000), progress: () => {} },
   );
   EVENTS.forEach((event) => event.vm = id);
   await using session = new Session({

@@ -26,7 +26,7 @@ export async function keepCrashPicture(
   const folder = joinPath(context.state.vm(vm.id), FOLDER);
   try {
     const png = await encodePng(await takePicture(context, vm.runtime, session));
-    await files.makeFolder(folder);
+    await files.makeFolder(folder, { parents: false });
     const path = joinPath(folder, `${new Date(at).toISOString().replaceAll(":", "-")}.png`);
     using writer = await files.create(path, { overwrite: true });
     await writer.write(png);

@@ -1,16 +1,24 @@
 import assert from "node:assert/strict";
 import { HvError } from "../../../../src/base/errors.ts";
-import { tidyPassing, withPassingNames } from "../../../../src/flows/crashes/passing_notes.ts";
+import {
+  type PassingScope,
+  tidyPassing,
+  withPassingNames,
+} from "../../../../src/flows/crashes/passing_notes.ts";
 import type { GuestChannel } from "../../../../src/guest/channel.ts";
 import { POSIX_FILES } from "../../../../src/guest/posix/folders.ts";
+import type { Locks } from "../../../../src/host/locks.ts";
 import { failureOf } from "../../../support/failures.ts";
+import { withMandatoryLocks } from "../../../support/mandatory_locks.ts";
 import { MemoryDriver } from "../../../support/memory_driver.ts";
 import { MemoryGuest } from "../../../support/memory_guest.ts";
+import { plainGuestFolder } from "../../../support/plain_guest_folder.ts";
 import { ScriptedHost } from "../../../support/scripted_host.ts";
 
 const PLACES = ["/a", "/b"];
 
 interface Scene extends AsyncDisposable {
+  scope: PassingScope & { host: ScriptedHost };
   /** Paths without their tokens, as they were removed in the guest. */
   removed: string[];
   notes(): string[];
@@ -22,7 +30,7 @@ async function openScene(): Promise<Scene> {
   const host = await ScriptedHost.open();
   const memory = new MemoryDriver();
   const id = await memory.vms.create({ name: "web", image: "tiny", memory_mb: 64, cpus: 1 });
-  const driver = Object.assign(memory, { guestFolder: () => `${host.root}/guest` });
+  const driver = Object.assign(memory, { guestFolder: () => plainGuestFolder(`${host.root}/guest`) });
   const scope = { host, driver, vm: await memory.vms.get(id) };
   for (const place of PLACES) {
     const cutOff = () => Promise.reject(new HvError("hv.outcome_unknown", "gone"));
@@ -31,6 +39,7 @@ async function openScene(): Promise<Scene> {
   }
   const removed: string[] = [];
   return {
+    scope,
     removed,
     notes: () => [...Deno.readDirSync(`${host.root}/guest/passing`)].map(({ name }) => name),
     tidy(answer = () => Promise.resolve(), signal = new AbortController().signal) {
@@ -72,4 +81,61 @@ Deno.test("a guest that does not answer in time is told, and a call that ends me
   const failing = () => scene.tidy(() => Promise.reject(over), AbortSignal.abort(over));
   assert.equal(await failureOf("hv.timeout", failing), over);
   assert.equal(scene.notes().length, 2);
+});
+
+Deno.test("a copy with a VM that has been removed begins nothing and makes nothing", async () => {
+  await using scene = await openScene();
+  const { host, driver, vm } = scene.scope;
+  const path = `${host.root}/vms/${vm.id}/guest`;
+  const folder = { path, make: () => host.files.makeFolder(path, { parents: false }) };
+  const scope = { host, driver: Object.assign(driver, { guestFolder: () => folder }), vm };
+  let begun = false;
+  await failureOf("hv.not_found", () => withPassingNames(scope, {}, () => Promise.resolve(begun = true)));
+  assert.deepEqual([begun, await host.files.stat(`${host.root}/vms`)], [false, undefined]);
+});
+
+Deno.test("nor does one whose VM is removed just then", async () => {
+  await using scene = await openScene();
+  const { host, driver, vm } = scene.scope;
+  const locks: Locks = {
+    tryTake: (path, options) => host.locks.tryTake(path, options),
+    async take(path, signal, options) {
+      await Deno.remove(`${host.root}/guest`, { recursive: true });
+      return await host.locks.take(path, signal, options);
+    },
+    share: (path, signal) => host.locks.share(path, signal),
+  };
+  const scope = { host: { ...host, locks }, driver, vm };
+  await failureOf("hv.not_found", () => withPassingNames(scope, {}, () => assert.fail("it was begun")));
+  assert.equal(await host.files.stat(`${host.root}/guest`), undefined);
+});
+
+Deno.test("a note that is looked at before its maker has locked it is locked while the work lasts", async () => {
+  await using scene = await openScene();
+  const { host, driver, vm } = scene.scope;
+  const locks: Locks = {
+    // Who tidies up was quicker.
+    tryTake: () => Promise.resolve(undefined),
+    take: (path, signal, options) => host.locks.take(path, signal, options),
+    share: (path, signal) => host.locks.share(path, signal),
+  };
+  const scope = { host: { ...host, locks }, driver, vm };
+  await withPassingNames(scope, { guest: () => ["/c"] }, async (token) => {
+    const path = `${host.root}/guest/passing/${token}`;
+    assert.deepEqual(JSON.parse(await Deno.readTextFile(path)), { guest: ["/c"], host: [] });
+    assert.equal(await host.locks.tryTake(path), undefined);
+  });
+});
+
+Deno.test("where nobody else may use a locked file, notes are written and followed all the same", async () => {
+  await using scene = await openScene();
+  assert.equal(await scene.tidy(), undefined);
+  const { scope } = scene;
+  const mandatory = { ...scope, host: withMandatoryLocks(scope.host) };
+  const seen = await withPassingNames(
+    mandatory,
+    { guest: (token) => [`/a.hvlab-${token}`] },
+    () => Promise.resolve(scene.notes().length),
+  );
+  assert.deepEqual([seen, scene.notes()], [1, []]);
 });

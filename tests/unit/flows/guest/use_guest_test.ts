@@ -13,6 +13,7 @@ import { StateFolder } from "../../../../src/state/layout.ts";
 import { failureOf } from "../../../support/failures.ts";
 import { MemoryDriver } from "../../../support/memory_driver.ts";
 import { MemoryGuest } from "../../../support/memory_guest.ts";
+import { plainGuestFolder } from "../../../support/plain_guest_folder.ts";
 import { ScriptedHost } from "../../../support/scripted_host.ts";
 
 /** A channel that fails as it is told, and else answers with a boot id. */
@@ -70,7 +71,7 @@ async function openScene(...ways: ScriptedWay[]): Promise<Scene> {
       logins.push(login);
       return ways;
     },
-    guestFolder: () => `${host.root}/guest`,
+    guestFolder: () => plainGuestFolder(`${host.root}/guest`),
   };
   const warnings: string[] = [];
   const scope = {

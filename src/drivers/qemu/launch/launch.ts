@@ -61,10 +61,11 @@ export async function launch(context: QemuContext, options: LaunchOptions): Prom
     throw launchFailure(await readLogTail(host, log, logStart), end, { vm: options.id });
   });
   ending.catch(() => {});
+  const told = options.onSpawned(child.pid);
   try {
     const [seen] = await Promise.all([
       preferEnding(host, Promise.race([answer, ending]), ending),
-      options.onSpawned(child.pid),
+      told,
     ]);
     return { child, ...seen };
   } catch (error) {
@@ -73,7 +74,8 @@ export async function launch(context: QemuContext, options: LaunchOptions): Prom
   } finally {
     over.abort();
     child.forget();
-    await answer.catch(() => {});
+    // Whoever cleans up after a failure, or tries again, writes the same record.
+    await Promise.allSettled([answer, told]);
   }
 }
 

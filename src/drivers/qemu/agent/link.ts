@@ -19,6 +19,8 @@ export interface AgentAddress {
   /** The lock file that guards the socket; `<lock>.queue` and `<lock>.trace-*` beside it are used as well. */
   lock: string;
   isCrashed: (signal: AbortSignal) => Promise<{ reason: string } | undefined>;
+  /** Whether the machine has ended, so that nobody will listen on the socket any more. */
+  isOver?: (signal: AbortSignal) => Promise<boolean>;
 }
 
 /** A guest that has not been told the time yet, and who can tell it. */
@@ -151,22 +153,26 @@ export class AgentLink implements AgentRounds {
     const inLineUntil = started + PATIENCE_WITHIN_WORK_MS;
     for (;;) {
       const asked = this.#now();
-      const open = this.#open ??= await this.#reach(signal);
+      const reached = this.#open ?? await this.#reach(signal);
+      const open = reached === "busy" ? undefined : reached;
+      this.#open = open;
       // Standing in line behind other processes is no silence of the guest's.
       if (asked < inLineUntil) started += this.#now() - asked;
       if (open !== undefined && await this.#getInStep(open.session, started + patienceMs, signal)) {
         return open.session;
       }
       await this.#throwCrash();
+      // Something has begun in the guest, which is gone with its machine.
+      const isInVain = reached === undefined && changes && await this.#isOver();
       const waited = this.#now() - started;
-      if (waited >= patienceMs) throw notReady(waited, patienceMs, open !== undefined);
+      if (isInVain || waited >= patienceMs) throw notReady(waited, patienceMs, reached !== undefined);
       if (await this.#isOthersTurn()) this.#disconnect();
       await this.#address.host.clock.sleep(RECONNECT_MS, signal);
     }
   }
 
-  /** Takes the lock and connects; `undefined` when nobody listens on the socket. */
-  async #reach(signal: AbortSignal): Promise<OpenConnection | undefined> {
+  /** Takes the lock and connects; `undefined` when nobody listens on the socket, "busy" when too many wait there. */
+  async #reach(signal: AbortSignal): Promise<OpenConnection | "busy" | undefined> {
     const hold = await this.#takeLock(signal);
     if (hold === undefined) return undefined;
     try {
@@ -180,6 +186,8 @@ export class AgentLink implements AgentRounds {
       }
     } catch (error) {
       hold.release();
+      // A QEMU that stands still takes nobody off its queue; who gave up before us lies in it still.
+      if (error instanceof HvError && error.context.reason === "busy") return "busy";
       throw error;
     }
     hold.release();
@@ -254,6 +262,16 @@ export class AgentLink implements AgentRounds {
       return;
     }
     if (crash !== undefined) throw guestCrashed(crash.reason);
+  }
+
+  /** Whether the machine is known to have ended; a look that fails says nothing. */
+  async #isOver(): Promise<boolean> {
+    using limit = startDeadline(this.#address.host.clock, CRASH_LOOK_LIMIT_MS);
+    try {
+      return await this.#address.isOver?.(limit.signal) ?? false;
+    } catch {
+      return false;
+    }
   }
 
   #now(): number {

@@ -1,5 +1,6 @@
 /** Asking the guest's agent to shut the guest down: the one request of the agent that belongs to a VM's power. */
 
+import { HvError } from "../../../base/errors.ts";
 import { isPlainObject, type JsonObject, parseJson } from "../../../base/json.ts";
 import { startDeadline } from "../../../base/deadline.ts";
 import { type FairHold, FairLock } from "../../../host/fair_lock.ts";
@@ -25,7 +26,7 @@ export async function askGuestToShutDown(
   if (await host.files.stat(runtime.agent) === undefined) return false;
   using turn = await takeTurn(host, runtime.agentLock, signal);
   if (turn === undefined) return false;
-  using connection = await host.sockets.connectUnix(runtime.agent);
+  using connection = await connect(host, runtime.agent);
   if (connection === undefined) return false;
   const answers = new Answers(connection);
   try {
@@ -51,6 +52,16 @@ async function takeTurn(host: Host, path: string, signal: AbortSignal): Promise<
   } catch {
     signal.throwIfAborted();
     return undefined;
+  }
+}
+
+/** A QEMU that stands still takes nobody off its queue, and an agent behind a full one does not answer either. */
+async function connect(host: Host, path: string): Promise<Connection | undefined> {
+  try {
+    return await host.sockets.connectUnix(path);
+  } catch (error) {
+    if (error instanceof HvError && error.context.reason === "busy") return undefined;
+    throw error;
   }
 }
 

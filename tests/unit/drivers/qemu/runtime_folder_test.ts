@@ -6,6 +6,7 @@ import {
   SOCKET_PATH_LIMIT,
 } from "../../../../src/drivers/qemu/runtime_folder.ts";
 import { denoSockets } from "../../../../src/host/sockets.ts";
+import { busySocket } from "../../../support/busy_socket.ts";
 import { failureOf } from "../../../support/failures.ts";
 import { OTHER_ID, VM_ID, withQemu } from "../../../support/qemu_context.ts";
 
@@ -47,6 +48,24 @@ Deno.test("a living socket is never replaced, and a folder with files is not our
     const failure = await failureOf("hv.conflict", () => prepareRuntimeFolder(live, folder, OWNER));
     assert.match(failure.message, /listens on this socket/);
     assert.ok((await Deno.lstat(folder.monitor("calls"))).isSocket);
+  }));
+
+Deno.test("a dying QEMU whose queue our own looks have filled is waited for, a living one is not replaced", () =>
+  withQemu(async ({ host }) => {
+    const folder = RuntimeFolder.of(host, VM_ID);
+    await prepareRuntimeFolder(host, folder, OWNER);
+    const path = folder.monitor("calls");
+    using _dying = Deno.listen({ transport: "unix", path });
+    let looks = 0;
+    host.sockets.connectUnix = () =>
+      ++looks > 3 ? Promise.resolve(undefined) : Promise.reject(busySocket(path));
+    await prepareRuntimeFolder(host, folder, OWNER);
+    assert.deepEqual([looks, await host.files.stat(path)], [4, undefined]);
+    using _living = Deno.listen({ transport: "unix", path });
+    host.sockets.connectUnix = () => Promise.reject(busySocket(path));
+    const failure = await failureOf("hv.conflict", () => prepareRuntimeFolder(host, folder, OWNER));
+    assert.match(failure.message, /listens on this socket/);
+    assert.ok((await Deno.lstat(path)).isSocket);
   }));
 
 Deno.test("another VM's folder, another user's and an open one are refused", () =>

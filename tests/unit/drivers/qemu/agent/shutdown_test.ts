@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { askGuestToShutDown } from "../../../../../src/drivers/qemu/agent/shutdown.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
+import { busySocket } from "../../../../support/busy_socket.ts";
 import type { LineServer } from "../../../../support/scripted_host.ts";
 import { type QemuBench, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
 
@@ -58,6 +59,15 @@ Deno.test("a guest that is still booting is not waited for, nor is a socket with
     assert.equal(await askGuestToShutDown(bench.host, runtime, bench.scope.signal), false);
     await Deno.remove(runtime.agent);
     assert.equal(await askGuestToShutDown(bench.host, runtime, bench.scope.signal), false);
+  }));
+
+Deno.test("a QEMU that stands still with others in its queue has no agent that answers", () =>
+  withQemu(async (bench) => {
+    const runtime = await withAgent(bench, () => {});
+    bench.host.sockets.connectUnix = (path) => Promise.reject(busySocket(path));
+    assert.equal(await askGuestToShutDown(bench.host, runtime, bench.scope.signal), false);
+    // Its turn is over.
+    using _free = await bench.host.locks.take(runtime.agentLock);
   }));
 
 Deno.test("an agent that another call keeps busy is waited for no longer than a moment", () =>

@@ -2,79 +2,18 @@
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { DEFAULT_CONFIG } from "../../src/config/config.ts";
-import type { Driver } from "../../src/drivers/driver.ts";
-import { openQemuDriver } from "../../src/drivers/qemu/driver.ts";
-import { ProcessView } from "../../src/drivers/qemu/identity.ts";
-import type { Host } from "../../src/host/host.ts";
 import { failureOf } from "../support/failures.ts";
-import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
-
-const SIZE = { memory_mb: 128, cpus: 1 };
-
-async function warm({ driver, scope }: QemuLab): Promise<{ made: boolean; folder: string }> {
-  const template = await driver.templates?.warm("tiny", SIZE, scope);
-  assert.ok(template !== undefined);
-  return template;
-}
-
-/** Makes a sandbox; answers its id and the warnings that came with it. */
-async function create(
-  lab: QemuLab,
-  changes: Parameters<QemuLab["sandbox"]>[0] = {},
-  driver = lab.driver,
-): Promise<{ id: string; warnings: string[] }> {
-  const warnings: string[] = [];
-  const scope = { ...lab.scope, warn: (text: string) => void warnings.push(text) };
-  const id = await driver.sandboxes?.create(lab.sandbox({ tiedToUs: true, ...changes }), scope);
-  assert.ok(id !== undefined);
-  return { id, warnings };
-}
-
-async function run(lab: QemuLab, id: string, argv: string[], driver: Driver = lab.driver): Promise<string> {
-  const { signal } = lab.scope;
-  const [channel] = driver.channels(await driver.vms.get(id, signal));
-  assert.ok(channel !== undefined);
-  const chunks: Uint8Array[] = [];
-  const collect = (bytes: Uint8Array): Promise<void> => Promise.resolve(void chunks.push(bytes));
-  try {
-    const exit = await channel.exec({ argv }, { stdout: collect, stderr: collect }, signal);
-    assert.equal(exit.exit_code, 0, argv.join(" "));
-  } finally {
-    channel.close();
-  }
-  return new TextDecoder().decode(await new Blob(chunks.map((chunk) => chunk.slice())).bytes());
-}
-
-/** Keeps its size and time, so that only QEMU can see that it is no device state. */
-async function breakDeviceState(folder: string): Promise<void> {
-  const path = `${folder}/state`;
-  const { size, mtime } = await Deno.stat(path);
-  assert.ok(mtime !== null);
-  await Deno.chmod(path, 0o600);
-  await Deno.writeFile(path, new Uint8Array(size).fill(0x2a));
-  await Deno.utime(path, mtime, mtime);
-}
-
-/** Whether a running VM is a clone: its QEMU waits for a device state instead of booting. */
-async function isClone({ driver, host, scope }: QemuLab, id: string): Promise<boolean> {
-  const { pid } = await driver.vms.get(id, scope.signal);
-  return / -incoming defer/.test((await host.processes.describe(pid ?? 0))?.args ?? "");
-}
-
-function namesIn(folder: string): string[] {
-  return existsSync(folder) ? [...Deno.readDirSync(folder)].map(({ name }) => name).sort() : [];
-}
-
-async function assertNothingLeft(lab: QemuLab): Promise<void> {
-  assert.deepEqual(namesIn(lab.state.vms), []);
-  assert.deepEqual(namesIn(lab.host.environment.runtimeFolder()), []);
-  assert.deepEqual(namesIn(lab.state.locks).filter((name) => name.startsWith("vm-")), []);
-  const context = { host: lab.host, state: lab.state, config: DEFAULT_CONFIG, findings: lab.findings };
-  const processes = await new ProcessView(context).all();
-  assert.deepEqual(processes.filter(({ args }) => args.includes(lab.host.environment.runtimeFolder())), []);
-  assert.deepEqual(await lab.driver.vms.orphans(lab.scope.signal), []);
-}
+import { qemuTest } from "../support/qemu_lab.ts";
+import {
+  assertNothingLeft,
+  breakDeviceState,
+  create,
+  isClone,
+  namesIn,
+  run,
+  SIZE,
+  warm,
+} from "../support/template_lab.ts";
 
 qemuTest(
   "clones answer, share nothing, know the time, and leave template and image as they were",
@@ -230,137 +169,6 @@ qemuTest(
     await assertNothingLeft(lab);
   },
 );
-
-/** A driver whose calls stand in line for a guest's agent until they are given up. */
-function driverStuckAtAgents(lab: QemuLab, onRemoval: (path: string, inLine: number) => void): {
-  driver: Driver;
-  stuck: Promise<void>;
-} {
-  const { locks, files } = lab.host;
-  const stuck = Promise.withResolvers<void>();
-  let inLine = 0;
-  const standInLine = async (signal: AbortSignal | undefined): Promise<never> => {
-    inLine++;
-    stuck.resolve();
-    try {
-      return await new Promise((_, reject) => {
-        signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
-      });
-    } finally {
-      inLine--;
-    }
-  };
-  const host: Host = {
-    ...lab.host,
-    locks: {
-      tryTake: (path, options) => locks.tryTake(path, options),
-      share: (path, signal) => locks.share(path, signal),
-      take: (path, signal, options) =>
-        path.includes("/agent.lock") ? standInLine(signal) : locks.take(path, signal, options),
-    },
-    files: {
-      ...files,
-      remove(path) {
-        onRemoval(path, inLine);
-        return files.remove(path);
-      },
-    },
-  };
-  const driver = openQemuDriver({ host, state: lab.state, config: DEFAULT_CONFIG, findings: lab.findings });
-  return { driver, stuck: stuck.promise };
-}
-
-qemuTest("a clone that does not start leaves its agent's line before its folder goes", async (lab) => {
-  const { folder } = await warm(lab);
-  await breakDeviceState(folder);
-  const inLineAtRemoval: number[] = [];
-  const { driver, stuck } = driverStuckAtAgents(lab, (path, inLine) => {
-    if (path.startsWith(lab.host.environment.runtimeFolder())) inLineAtRemoval.push(inLine);
-  });
-  try {
-    const { id, warnings } = await create(lab, {}, driver);
-    assert.match(warnings.join(), /booted, not cloned/);
-    await stuck;
-    assert.deepEqual(inLineAtRemoval, [0]);
-    await driver.vms.remove(id, lab.scope);
-    await assertNothingLeft(lab);
-  } finally {
-    await driver.close();
-  }
-});
-
-qemuTest("a clone that is given up while its guest is woken leaves nothing", async (lab) => {
-  const { scope } = lab;
-  await warm(lab);
-  const givenUp = new AbortController();
-  const { driver, stuck } = driverStuckAtAgents(lab, () => {});
-  try {
-    const signal = AbortSignal.any([scope.signal, givenUp.signal]);
-    const making = assert.rejects(
-      Promise.resolve(driver.sandboxes?.create(lab.sandbox(), { ...scope, signal })),
-      /given up/,
-    );
-    await stuck;
-    for (;;) {
-      const { vms } = await lab.driver.vms.list(scope.signal);
-      if (vms.some(({ state }) => state === "running")) break;
-      await lab.host.clock.sleep(10, scope.signal);
-    }
-    givenUp.abort(new Error("given up"));
-    await making;
-    await assertNothingLeft(lab);
-  } finally {
-    await driver.close();
-  }
-});
-
-qemuTest("a maker that is killed half-way leaves only what the next call removes", async (lab) => {
-  const { driver, scope, state, host } = lab;
-  const script = decodeURIComponent(new URL("../support/warm_maker.ts", import.meta.url).pathname);
-  const maker = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", script, state.root, host.environment.runtimeFolder()],
-    cwd: decodeURIComponent(new URL("../../", import.meta.url).pathname),
-    stdin: "null",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  let said = "";
-  for await (const chunk of maker.stdout) {
-    said += new TextDecoder().decode(chunk);
-    if (said.includes("Warming the guest up")) break;
-  }
-  maker.kill("SIGKILL");
-  await maker.status;
-  assert.match(namesIn(state.vms).join(), /^\.making-vm-/);
-
-  await driver.sandboxes?.sweep(scope);
-  assert.deepEqual(namesIn(state.vms), []);
-  for (const orphan of await driver.vms.orphans(scope.signal)) await driver.vms.removeOrphan(orphan, scope);
-  assert.equal((await warm(lab)).made, true);
-  await assertNothingLeft(lab);
-});
-
-qemuTest("a pool's clone that is given up while it is claimed has no lease any more", async (lab) => {
-  const { scope } = lab;
-  await warm(lab);
-  await lab.driver.templates?.keepReady("tiny", SIZE, 1, scope);
-  const givenUp = new AbortController();
-  const { driver, stuck } = driverStuckAtAgents(lab, () => {});
-  try {
-    const signal = AbortSignal.any([scope.signal, givenUp.signal]);
-    const claiming = assert.rejects(
-      Promise.resolve(driver.sandboxes?.create(lab.sandbox(), { ...scope, signal })),
-      /given up/,
-    );
-    await stuck;
-    givenUp.abort(new Error("given up"));
-    await claiming;
-    assert.equal((await lab.driver.sandboxes?.sweep(scope))?.length, 1);
-    await assertNothingLeft(lab);
-  } finally {
-    await driver.close();
-  }
-});
 
 qemuTest("a pool's clones are claimed as they stand, woken, named, and made good afterwards", async (lab) => {
   const { driver, scope } = lab;

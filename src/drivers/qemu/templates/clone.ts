@@ -3,7 +3,6 @@
 import { joinPath } from "../../../base/paths.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { linkFor } from "../agent/channel.ts";
 import type { AgentLink } from "../agent/link.ts";
 import type { Boot } from "../launch/machine_plan.ts";
 import type { QemuContext } from "../context.ts";
@@ -12,11 +11,11 @@ import { imageOf, kernelBoot } from "../images/images.ts";
 import { powerOn } from "../power/instance.ts";
 import { OVERLAY_FILE } from "../overlay.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
-import { RuntimeFolder } from "../runtime_folder.ts";
-import { agentOf } from "../vm_agent.ts";
+import type { RuntimeFolder } from "../runtime_folder.ts";
 import { loadDeviceState } from "./device_state.ts";
 import { STUB_FILE, type Template, templateFile } from "./record.ts";
 import { sleeperOf, wakeGuest } from "./wake.ts";
+import { openWakingLink, type WakingPhase } from "./waking_link.ts";
 
 export interface CloneOptions {
   tiedToUs: boolean;
@@ -54,14 +53,9 @@ export async function startClone(
     bootOf(context, record, template, tiedToUs),
   ]);
   let woken: Promise<void> | undefined;
-  let isStarting = true;
+  let phase: WakingPhase = "starting";
   const wake = (runtime: RuntimeFolder): void => {
-    const address = agentOf(context, { ...record, runtime: runtime.path });
-    // The start itself holds the monitor, and sees a crash by itself.
-    const link = linkFor({
-      ...address,
-      isCrashed: async (signal) => isStarting ? undefined : await address.isCrashed(signal),
-    });
+    const link = openWakingLink(context, { ...record, runtime: runtime.path }, () => phase);
     const signal = AbortSignal.any([scope.signal, waking.signal]);
     woken = wakeOrLull(link, context, template, tiedToUs, signal).finally(() => {
       if (signal.aborted) link.close();
@@ -84,8 +78,9 @@ export async function startClone(
       await woken?.catch(() => {});
     },
   });
-  isStarting = false;
+  phase = "waking";
   await woken;
+  phase = "awake";
 }
 
 /**

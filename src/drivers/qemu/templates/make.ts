@@ -144,15 +144,19 @@ async function bootAndFreeze(
     onSpawned: () => Promise.resolve(),
   });
   undo.add("QEMU", () => endProcess(context, { id, runtime: runtime.path }, AbortSignal.timeout(30_000)));
+  const over = new AbortController();
   const address = {
     host,
     socket: runtime.agent,
     lock: runtime.agentLock,
-    isCrashed: () => Promise.resolve(undefined),
+    // While it settles its QEMU's end is seen by itself; afterwards nothing more is asked of it.
+    isCrashed: () =>
+      Promise.resolve(over.signal.aborted ? { reason: "It is not needed any more" } : undefined),
   };
   const guest = { host, channel: openAgentChannel(address), link: linkFor(address) };
+  const settling = settleGuest(guest, { ...scope, signal: AbortSignal.any([signal, over.signal]) });
   try {
-    const waking = await unlessItEnds(host, launched, settleGuest(guest, { ...scope, signal }), log);
+    const waking = await unlessItEnds(host, launched, settling, log);
     scope.progress({ message: "Freezing the guest" });
     const frozen = await askMonitor(host, id, runtime, async (session) => {
       await saveDeviceState(host, session, runtime, joinPath(folder, TEMPLATE_FILES.state), signal);
@@ -163,6 +167,9 @@ async function bootAndFreeze(
     await endProcess(context, { id, runtime: runtime.path }, signal);
     return waking;
   } finally {
+    // The settling waits for its guest without a limit, and uses the runtime folder that goes away now.
+    over.abort();
+    await settling.catch(() => {});
     guest.channel.close();
   }
 }

@@ -2,17 +2,16 @@
 
 import { toHvError } from "../../../base/errors.ts";
 import type { CallScope } from "../../call_scope.ts";
-import { linkFor } from "../agent/channel.ts";
 import type { QemuContext } from "../context.ts";
 import { refuseTakenName, takeNames } from "../creation.ts";
 import { tellMachine } from "../monitor/tell.ts";
 import { type VmRecord, VmRecords } from "../records.ts";
 import { tryTakeVmLock } from "../vm_lock.ts";
-import { agentOf } from "../vm_agent.ts";
 import type { MachineSize } from "./fingerprint.ts";
 import { membersOf } from "./pool_member.ts";
 import { readTemplate } from "./record.ts";
 import { wakeGuest } from "./wake.ts";
+import { openWakingLink, type WakingPhase } from "./waking_link.ts";
 
 /** What a claimed clone becomes. */
 export interface Claim extends MachineSize {
@@ -68,18 +67,24 @@ async function takeOver(
       template: { fingerprint },
     });
   }
+  let phase: WakingPhase = "waking";
+  const over = new AbortController();
+  const awake = wakeGuest(
+    openWakingLink(context, record, () => phase),
+    host.clock,
+    template.record.waking,
+    AbortSignal.any([scope.signal, over.signal]),
+  );
+  awake.catch(() => {});
   try {
-    const awake = wakeGuest(
-      linkFor(agentOf(context, record)),
-      host.clock,
-      template.record.waking,
-      scope.signal,
-    );
-    awake.catch(() => {});
     await tellMachine(host, record, "cont", scope.signal);
     await awake;
+    phase = "awake";
     return true;
   } catch (error) {
+    // The waking waits for its guest without a limit.
+    over.abort();
+    await awake.catch(() => {});
     // Whoever gave up does not know it under its new name: the next sweep takes it.
     await records.save({ ...record, sandbox: { expires_at: new Date(host.clock.now()).toISOString() } });
     scope.signal.throwIfAborted();

@@ -30,6 +30,16 @@ export async function wakeGuest(
   signal: AbortSignal,
 ): Promise<void> {
   await link.connect(signal, Infinity);
+  await wakeListener(link, clock, waking, signal);
+}
+
+/** Wakes a guest whose agent answers. */
+async function wakeListener(
+  link: AgentLink,
+  clock: Clock,
+  waking: Waking,
+  signal: AbortSignal,
+): Promise<void> {
   if (waking.kind === "waker" && await tellWaker(link, clock, waking, signal)) return;
   await wakeByShell(link, clock, signal);
 }
@@ -92,14 +102,19 @@ function tell(
  * long as a short program, and such a clone ends with its one run.
  */
 export function sleeperOf(link: AgentLink, clock: Clock, waker: Waker): Sleeper {
+  const wake = async (signal: AbortSignal): Promise<void> => {
+    // Its agent has answered before it fell asleep: one that is silent now may be that of a machine that has ended.
+    await link.connect(signal);
+    await wakeListener(link, clock, waker, signal);
+  };
   return {
-    wake: (signal) => wakeGuest(link, clock, waker, signal),
+    wake,
     async wakeWith({ argv, cwd, env = {} }, signal) {
       const isOrdinary = cwd === undefined && Object.keys(env).length === 0;
       const run = { paths: candidates(argv[0] ?? "", waker.search), argv };
       const message = isOrdinary ? wakeMessage(clock.now(), newSeed(), run) : undefined;
       if (message === undefined) {
-        await wakeGuest(link, clock, waker, signal);
+        await wake(signal);
         return undefined;
       }
       const [written, flushed] = await link.ask(tell(waker, message), { signal, changes: true });

@@ -91,7 +91,8 @@ export interface DiskAbilities {
   attach(vm: string, path: string, wish: AttachmentWish, scope: CallScope): Promise<string>;
   /**
    * Shows a file of this host to the guest of a running VM as a read-only disk for the time of `work`, which gets the serial
-   * number that the guest finds it by. Absent where it cannot be done.
+   * number that the guest finds it by. What came of the work stands, although the disk cannot be taken out again: that is
+   * a warning. Absent where it cannot be done.
    */
   lend?<T>(
     vm: string,

@@ -105,7 +105,7 @@ async function lendToGuest(
             const loaded = { serial, size_bytes: size, sha256: digest };
             await loadFileFromDisk(channel, destination, loaded, { ...kept, token }, signal);
             if (modified !== null) await guest.setTime(channel, destination, modified, signal);
-          }, { signal, progress }),
+          }, { signal, progress, warn }),
       );
       const sha256 = await digest;
       return { source, destination, size_bytes: size, sha256, carried_by: "disk" as const };

@@ -1,18 +1,25 @@
 /** A file of this host in a running guest as a read-only disk, for a moment: the fastest way in for many bytes. */
 
+import { startDeadline } from "../../../base/deadline.ts";
+import { toHvError } from "../../../base/errors.ts";
 import { joinPath } from "../../../base/paths.ts";
 import type { CallScope } from "../../call_scope.ts";
 import { refuseAdopted } from "../adoption/refuse.ts";
 import { VmMonitor } from "../monitor/vm_monitor.ts";
 import type { QemuContext } from "../context.ts";
 import type { VmRecords } from "../records.ts";
-import { guestFolder } from "../ssh.ts";
-import { takeVmLock } from "../vm_lock.ts";
+import { guestFolder, openGuestFolder } from "../ssh.ts";
+import { takeVmLock, waitForVmLock } from "../vm_lock.ts";
 import { attachedBlocks, plugIn, unplug } from "./live.ts";
+
+const UNPLUG_LIMIT_MS = 20_000;
+/** Another copy may be taking its disk out. */
+const TURN_LIMIT_MS = 2 * UNPLUG_LIMIT_MS;
 
 /**
  * Plugs a file in and takes it out again, whatever comes of the work; it is in nobody's record. The VM is held only while its
- * machine changes. Throws `hv.conflict` when no slot is free, and `hv.timeout` when the guest does not let go.
+ * machine changes. Throws `hv.conflict` when another call holds it or no slot is free. A disk that cannot be taken out
+ * again costs a warning and not the work's result: the next copy takes it out.
  */
 export async function lendFile<T>(
   context: QemuContext,
@@ -28,8 +35,10 @@ export async function lendFile<T>(
   const monitor = new VmMonitor(context, record);
   const key = crypto.randomUUID().slice(0, 8);
   const mark = joinPath(lentFolder(context, id), key);
-  // It is free once this process has ended, however that was.
-  using _lent = await context.host.locks.tryTake(mark);
+  await openGuestFolder(context, id).make();
+  await context.host.files.makeFolder(lentFolder(context, id), { parents: false });
+  // It is free once this process has ended, however that was. A call that looks for such marks may have it for a moment.
+  using _lent = await context.host.locks.take(mark, scope.signal, { folderMustExist: true });
   {
     await using _vm = await takeVmLock(context, id, "configuring", "idle");
     const size = BigInt((await context.host.files.stat(real))?.size_bytes ?? 0);
@@ -38,12 +47,28 @@ export async function lendFile<T>(
   try {
     return await work(key);
   } finally {
-    await using _vm = await takeVmLock(context, id, "configuring", "idle");
-    // A call that has been given up has to give the disk back none the less.
-    const patient = { signal: AbortSignal.timeout(UNPLUG_LIMIT_MS), progress: scope.progress };
-    await takeOut(monitor, key, patient);
-    await context.host.files.remove(mark);
+    try {
+      await giveBack(monitor, key, mark, scope);
+    } catch (error) {
+      scope.warn?.(`The disk lent to the guest could not be taken out again: ${toHvError(error).message}`);
+    }
   }
+}
+
+/** A call that has been given up has to give the disk back none the less, and waits for others at work on the VM. */
+async function giveBack(
+  monitor: VmMonitor,
+  key: string,
+  mark: string,
+  { progress }: CallScope,
+): Promise<void> {
+  const { context, vm } = monitor;
+  const { clock, files } = context.host;
+  using turn = startDeadline(clock, TURN_LIMIT_MS);
+  await using _vm = await waitForVmLock(context, vm.id, "configuring", turn.signal);
+  using limit = startDeadline(clock, UNPLUG_LIMIT_MS);
+  await takeOut(monitor, key, { signal: limit.signal, progress });
+  await files.remove(mark);
 }
 
 /** Takes out what calls had lent that were killed. */
@@ -75,5 +100,3 @@ async function takeOut(monitor: VmMonitor, key: string, scope: CallScope): Promi
   const block = (await attachedBlocks(monitor)).find((candidate) => candidate.key === key);
   if (block !== undefined) await unplug(monitor, block, scope);
 }
-
-const UNPLUG_LIMIT_MS = 20_000;

@@ -1,9 +1,10 @@
 /** Removing a VM with everything that belongs to it, and nothing else. */
 
-import { HvError } from "../../base/errors.ts";
+import { HvError, toHvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { Loss } from "../../contract/plan.ts";
 import type { Removed } from "../../contract/vm.ts";
+import { forgetCredential } from "../../guest/credentials.ts";
 import type { CallScope } from "../call_scope.ts";
 import { readBook } from "./checkpoints/records.ts";
 import type { QemuContext } from "./context.ts";
@@ -11,7 +12,11 @@ import { ProcessView } from "./identity.ts";
 import { endProcess } from "./power/power_off.ts";
 import { MAKING_PREFIX, REMOVING_PREFIX, type VmRecord, type VmRecords } from "./records.ts";
 import { removeRuntimeFolder, RuntimeFolder } from "./runtime_folder.ts";
+import { openGuestFolder } from "./ssh.ts";
 import { makerLockPath, type VmLock, waitForVmLock } from "./vm_lock.ts";
+
+/** A store that is locked may ask a person, who is not there. */
+const FORGET_LIMIT_MS = 10_000;
 
 /** A file with the space that it takes. */
 export interface SizedFile {
@@ -73,16 +78,29 @@ export async function removeFiles(
   const files = (await filesUnder(context, home)).map(({ path }) => path);
   await refuseUsedFolder(context, home);
   if (await removeRuntimeFolder(host, runtime)) files.push(runtime.path);
-  const warnings = await removeFolder(context, vm.id);
+  const forgotten = await forgetLogins(context, vm.id);
+  const left = await removeFolder(context, vm.id);
+  const warnings = [...forgotten, ...left];
   await host.files.remove(makerLockPath(context, vm.id));
   lock.endWithVm();
   return {
     id: vm.id,
     ...(name === undefined ? {} : { name }),
-    removed: warnings.length === 0,
+    removed: left.length === 0,
     files,
     ...(warnings.length === 0 ? {} : { warnings }),
   };
+}
+
+/** Logins of its guest that the desktop's store keeps go too. A store that does not answer keeps no VM from going. */
+async function forgetLogins(context: QemuContext, id: string): Promise<string[]> {
+  const place = { host: context.host, folder: openGuestFolder(context, id), key: id };
+  try {
+    await forgetCredential(place, undefined, AbortSignal.timeout(FORGET_LIMIT_MS));
+    return [];
+  } catch (error) {
+    return [`A login of its guest may still be in the password store: ${toHvError(error).message}`];
+  }
 }
 
 /**

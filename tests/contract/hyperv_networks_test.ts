@@ -115,7 +115,7 @@ faultTest(
   "PowerShell itself refuses an external switch, and others' switches stay",
   async ({ lab, world }) => {
     await using hyperv = open(world.host);
-    const scope = { signal: AbortSignal.timeout(60_000) };
+    const scope = { signal: AbortSignal.timeout(300_000) };
     for (const type of ["external", "External", "internal; whatever"]) {
       const args = { name: "ext", type, notes: "" };
       await assert.rejects(hyperv.ask(z.unknown(), "make_switch", args, scope), { code: "hv.policy_denied" });

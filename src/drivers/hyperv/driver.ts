@@ -2,11 +2,13 @@
 
 import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
+import type { Removed } from "../../contract/vm.ts";
 import { forgetCredential } from "../../guest/credentials.ts";
+import type { GuestFolder } from "../../guest/guest_folder.ts";
 import type { Host } from "../../host/host.ts";
 import type { StateFolder } from "../../state/layout.ts";
 import type { CallScope } from "../call_scope.ts";
-import type { Driver, Feature, VmAbilities } from "../driver.ts";
+import type { Driver, Feature, RemovalOptions, VmAbilities } from "../driver.ts";
 import { openAdoption } from "./machines/adoption.ts";
 import { openCheckpoints } from "./checkpoints.ts";
 import { HyperV } from "./client.ts";
@@ -44,14 +46,26 @@ const LOOK_AGAIN_MS = 200;
 /** Opens the driver. PowerShell starts with the first call that needs it. */
 export function openHyperVDriver({ host, state }: HyperVContext): Driver {
   const hyperv = new HyperV(host);
-  const sandboxes = new Sandboxes(hyperv, state);
+  const sandboxes = new Sandboxes(hyperv, state, (id, scope) => remove(id, scope));
   const simulated = simulatedWorld(host) !== undefined;
   const secrets = host.os === "windows" ? openSecrets(hyperv) : undefined;
-  const guestFolder = (id: string): string => joinPath(state.hypervGuests, id);
+  const guestFolder = (id: string): GuestFolder => {
+    const path = joinPath(state.hypervGuests, id);
+    // The VM itself has no folder here that would be there or gone with it.
+    return { path, make: () => host.files.makeFolder(path) };
+  };
 
   const forgetGuest = async (id: string, { signal }: CallScope): Promise<void> => {
     await forgetCredential({ host, folder: guestFolder(id), key: id, store: secrets }, undefined, signal);
-    await host.files.remove(guestFolder(id));
+    await host.files.remove(guestFolder(id).path);
+  };
+
+  const remove = async (id: string, scope: CallScope, options: RemovalOptions = {}): Promise<Removed> => {
+    await releaseForwards(hyperv, state, id, scope);
+    const removed = await removeVm(hyperv, state, id, options, scope);
+    await sandboxes.release(id);
+    await forgetGuest(id, scope);
+    return removed;
   };
 
   const vms: VmAbilities = {
@@ -67,15 +81,9 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     },
     stop: (id, mode, scope) => stopVm(hyperv, id, mode, scope),
     losses: (id, signal, options) => lossesOf(hyperv, id, options ?? {}, signal),
-    async remove(id, scope, options) {
-      await releaseForwards(hyperv, state, id, scope);
-      const removed = await removeVm(hyperv, state, id, options ?? {}, scope);
-      await sandboxes.release(id);
-      await forgetGuest(id, scope);
-      return removed;
-    },
+    remove,
     orphans: (signal) => findOrphans(hyperv, sandboxes, signal),
-    removeOrphan: (orphan, scope) => removeOrphan(hyperv, state, sandboxes, orphan, scope),
+    removeOrphan: (orphan, scope) => removeOrphan(hyperv, sandboxes, remove, orphan, scope),
   };
 
   return {

@@ -18,7 +18,7 @@ behaviour("no switch is ever external", { needs: ["switches"] }, async ({ lab })
   const before = await switchesOf(lab);
   const refused = await lab.failure("switch_create", { name: "ext", type: "external" });
   assert.equal(refused.code, "hv.policy_denied");
-  const scope = { signal: AbortSignal.timeout(60_000), progress: () => {} };
+  const scope = { signal: AbortSignal.timeout(300_000), progress: () => {} };
   const driver = abilityOf(await lab.session.driver(), "switches");
   await assert.rejects(driver.create({ name: "ext", type: "external" }, scope), { code: "hv.policy_denied" });
   assert.deepEqual(await switchesOf(lab), before);

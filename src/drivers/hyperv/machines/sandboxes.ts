@@ -9,7 +9,6 @@ import type { CallScope } from "../../call_scope.ts";
 import type { SandboxSpec } from "../../driver.ts";
 import type { HyperV } from "../client.ts";
 import { makeVm, newKey } from "./making.ts";
-import { removeVm } from "../removal/removal.ts";
 import { readTag, type Tag } from "./tag.ts";
 
 /** Why a sandbox may be removed. */
@@ -18,16 +17,21 @@ export interface Ended {
   reason: string;
 }
 
+/** Removes a VM with all that leads to it, and gives back what this process holds for it. */
+export type Removal = (id: string, scope: CallScope) => Promise<Removed>;
+
 /** The sandboxes that this process has made: those tied to it live no longer than the locks that it holds for them. */
 export class Sandboxes {
   readonly #hyperv: HyperV;
   readonly #state: StateFolder;
+  readonly #remove: Removal;
   /** By sandbox id; the kernel gives them back when this process ends, however it ends. */
   readonly #ours = new Map<string, { key: string; lock: Lock }>();
 
-  constructor(hyperv: HyperV, state: StateFolder) {
+  constructor(hyperv: HyperV, state: StateFolder, remove: Removal) {
     this.#hyperv = hyperv;
     this.#state = state;
+    this.#remove = remove;
   }
 
   /** Makes a sandbox and powers it on; a failure leaves nothing behind. */
@@ -63,11 +67,7 @@ export class Sandboxes {
   /** Removing has a limit of its own: the call's may be used up. */
   async #takeBack(id: string, scope: CallScope): Promise<void> {
     try {
-      await removeVm(this.#hyperv, this.#state, id, {}, {
-        ...scope,
-        signal: AbortSignal.timeout(TAKE_BACK_LIMIT_MS),
-      });
-      await this.release(id);
+      await this.#remove(id, { ...scope, signal: AbortSignal.timeout(TAKE_BACK_LIMIT_MS) });
     } catch (error) {
       scope.warn?.(`The sandbox ${id} could not be removed again: ${toHvError(error).message}`);
     }
@@ -81,8 +81,7 @@ export class Sandboxes {
       const tag = readTag(notes);
       if (tag === undefined || await this.whyEnded(tag) === undefined) continue;
       try {
-        removed.push(await removeVm(this.#hyperv, this.#state, `vm-${id}`, {}, scope));
-        await this.release(`vm-${id}`);
+        removed.push(await this.#remove(`vm-${id}`, scope));
         await this.#hyperv.host.files.remove(this.#lockPath(tag.key));
       } catch (error) {
         scope.signal.throwIfAborted();
@@ -109,7 +108,7 @@ export class Sandboxes {
     const path = this.#lockPath(tag.key);
     // Without the file it was made with another state folder, and only its lease tells.
     if (!tied || await files.stat(path) === undefined) return undefined;
-    using maker = await locks.tryTake(path);
+    using maker = await locks.tryTake(path, { onlyLooks: true });
     if (maker === undefined) return undefined;
     return { kind: "sandbox_abandoned", reason: "The process that made it has ended" };
   }

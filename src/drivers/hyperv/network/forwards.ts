@@ -113,7 +113,9 @@ async function addForward(
       const after = await hyperv.ask(Nats, "add_mapping", args, scope);
       return shown(id, forward, after.mappings, addresses);
     } catch (error) {
-      await markForwards(marked);
+      // A mapping that may be there stays noted, so that it goes with the VM.
+      const isUnknown = error instanceof HvError && error.code === "hv.outcome_unknown";
+      if (!isUnknown) await markForwards(marked);
       throw error;
     }
   };

@@ -2,12 +2,10 @@
 
 import type { Orphan, Removed } from "../../../contract/vm.ts";
 import { nameOf } from "../../../base/paths.ts";
-import type { StateFolder } from "../../../state/layout.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { HyperV } from "../client.ts";
 import type { MachineFacts } from "../map.ts";
-import { removeVm } from "./removal.ts";
-import type { Sandboxes } from "../machines/sandboxes.ts";
+import type { Removal, Sandboxes } from "../machines/sandboxes.ts";
 import { KEY, readTag } from "../machines/tag.ts";
 
 /** A making takes seconds; what is older than this has nobody who goes on with it. */
@@ -75,8 +73,8 @@ async function whyOrphan(
 /** Removes one orphan after looking at it again. What has no known age stays. */
 export async function removeOrphan(
   hyperv: HyperV,
-  state: StateFolder,
   sandboxes: Sandboxes,
+  remove: Removal,
   orphan: Orphan,
   scope: CallScope,
 ): Promise<Removed> {
@@ -94,7 +92,7 @@ export async function removeOrphan(
   if (still.kind === "folder_without_record") {
     return { id, ...await hyperv.removeStrayFolder(id, scope) };
   }
-  return await removeVm(hyperv, state, id, {}, scope);
+  return await remove(id, scope);
 }
 
 function ageOf(created: string | undefined, now: number): number | undefined {

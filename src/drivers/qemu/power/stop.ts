@@ -19,7 +19,7 @@ import { tryTakeVmLock, waitForVmLock } from "../vm_lock.ts";
 
 /** Between two looks at a guest that shuts down, which takes from 0.2 s to minutes. */
 const LOOK_AGAIN_MS = 50;
-/** A guest that was booting hears neither agent nor button; its agent is asked again until it has heard. */
+/** A guest that was booting hears neither agent nor button; it is asked again until its agent has heard. */
 const ASK_AGAIN_MS = 1_000;
 const TIDY_LIMIT_MS = 10_000;
 
@@ -42,11 +42,13 @@ export async function stopVm(
   if (seen.alive || seen.state === "saved") {
     refuseDeafGuest(record, seen);
     scope.progress({ message: "Asking the guest to shut down" });
-    const ask = (): Promise<boolean> =>
-      askGuestToShutDown(context.host, new RuntimeFolder(record.runtime), scope.signal);
-    const heard = mode === "shutdown" && await ask();
-    if (!heard) await pressButton(context, record, scope.signal);
-    await waitUntilOff(context, record, mode, scope.signal, heard || mode === "button" ? undefined : ask);
+    const press = (): Promise<boolean> => pressButton(context, record, scope.signal);
+    const ask = mode === "button"
+      ? press
+      : () => askGuestToShutDown(context.host, new RuntimeFolder(record.runtime), scope.signal);
+    const heard = await ask();
+    if (!heard && mode === "shutdown") await press();
+    await waitUntilOff(context, record, mode, scope.signal, heard ? undefined : ask);
     await noticeEnd(context.host, record.id);
   }
   await tidyUp(context, record);
@@ -84,12 +86,20 @@ function refuseDeafGuest(record: VmRecord, { state, reason }: Observation): void
   );
 }
 
-async function pressButton(context: QemuContext, record: VmRecord, signal: AbortSignal): Promise<void> {
+/** Answers whether QEMU has taken it. One that hangs up is most likely ending, which who waits for that will see. */
+async function pressButton(context: QemuContext, record: VmRecord, signal: AbortSignal): Promise<boolean> {
   const runtime = new RuntimeFolder(record.runtime);
-  await askMonitor(context.host, record.id, runtime, async (session) => {
-    await session.command("system_powerdown", undefined, { signal });
-    return {};
-  }, { signal });
+  try {
+    const taken = await askMonitor(context.host, record.id, runtime, async (session) => {
+      await session.command("system_powerdown", undefined, { signal });
+      return {};
+    }, { signal });
+    return taken !== undefined;
+  } catch (error) {
+    const { code } = toHvError(error);
+    if (code === "hv.unavailable" || code === "hv.outcome_unknown") return false;
+    throw error;
+  }
 }
 
 async function waitUntilOff(

@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
-import { type ErrorCode, HvError } from "../../base/errors.ts";
+import { type ErrorCode, HvError, toHvError } from "../../base/errors.ts";
 import type { Share } from "../../contract/share.ts";
 import type { Vm } from "../../contract/vm.ts";
 import type { CallScope } from "../../drivers/call_scope.ts";
@@ -42,10 +42,23 @@ export function leavesEvidence(error: unknown): error is HvError {
   return error instanceof HvError && BROKEN.has(error.code);
 }
 
+/** What has become of a sandbox after a failure: one that is left could not be removed. */
+export type SandboxFate = "kept" | "gone" | "left";
+
 /** The failure of a sandbox, told for one that stays or one that is gone; other failures stay as they are. */
-export function tellBroken(error: unknown, id: string, kept: boolean): unknown {
+export function tellBroken(error: unknown, id: string, fate: SandboxFate): unknown {
+  if (fate === "left" && error instanceof HvError) {
+    const left = `The sandbox ${id} could not be removed`;
+    return withLastWords(
+      error.withContext({ vm: id }),
+      undefined,
+      error.hint ? `${error.hint}. ${left}` : left,
+    );
+  }
   if (!leavesEvidence(error)) return error;
-  if (kept) return withLastWords(error.withContext({ vm: id }), undefined, `The sandbox is kept: ${id}`);
+  if (fate === "kept") {
+    return withLastWords(error.withContext({ vm: id }), undefined, `The sandbox is kept: ${id}`);
+  }
   if (error.code === "hv.outcome_unknown") return error;
   const longer = error.code === "hv.timeout" ? "Wait longer with --timeout; " : "";
   const advice = `${longer}the sandbox is gone, \`sandbox run --keep\` keeps the machine`;
@@ -82,15 +95,27 @@ export async function makeSandbox(
     }
     return vm;
   } catch (error) {
-    const kept = wish.keepBroken === true && leavesEvidence(error);
-    if (!kept) await removeSandbox(driver, id, scope);
-    throw tellBroken(error, id, kept);
+    if (wish.keepBroken === true && leavesEvidence(error)) throw tellBroken(error, id, "kept");
+    throw tellBroken(error, id, await removeSandbox(driver, id, scope));
   }
 }
 
-/** Removes a sandbox even when the call that made it has been cancelled: clean-up has a limit of its own. */
-export async function removeSandbox(driver: Driver, id: string, scope: CallScope): Promise<void> {
-  await driver.vms.remove(id, { ...scope, signal: AbortSignal.timeout(CLEANUP_LIMIT_MS) });
+/**
+ * Removes a sandbox even when the call that made it has been cancelled: clean-up has a limit of its own. Never throws, since
+ * the call has its result or its failure by then: a sandbox that is left costs a warning.
+ */
+export async function removeSandbox(
+  driver: Driver,
+  id: string,
+  scope: CallScope,
+): Promise<Exclude<SandboxFate, "kept">> {
+  try {
+    await driver.vms.remove(id, { ...scope, signal: AbortSignal.timeout(CLEANUP_LIMIT_MS) });
+    return "gone";
+  } catch (error) {
+    scope.warn?.(`The sandbox ${id} could not be removed: ${toHvError(error).message}`);
+    return "left";
+  }
 }
 
 const CLEANUP_LIMIT_MS = 30_000;

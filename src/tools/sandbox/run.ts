@@ -11,7 +11,13 @@ import { copyToGuest } from "../../flows/copies/copy_files.ts";
 import { refuseTakenFolder } from "../../flows/crashes/crash_folder.ts";
 import { isCrash, isSilence, letGuestTell, wakeHungGuest } from "../../flows/crashes/guest_panic.ts";
 import { readCopyPair } from "../../flows/copies/copy_pair.ts";
-import { leavesEvidence, makeSandbox, removeSandbox, tellBroken } from "../../flows/machines/make_sandbox.ts";
+import {
+  leavesEvidence,
+  makeSandbox,
+  removeSandbox,
+  type SandboxFate,
+  tellBroken,
+} from "../../flows/machines/make_sandbox.ts";
 import { openChannel } from "../../flows/guest/open_channel.ts";
 import { runInGuest } from "../../flows/guest/run_in_guest.ts";
 import { readShare, readShares } from "../../flows/machines/shares.ts";
@@ -91,7 +97,8 @@ export default defineTool({
       { ...wish, ...shared, tiedToUs: !keep, keepBroken: keep },
       scope,
     );
-    let kept = false;
+    let fate: SandboxFate | undefined;
+    const end = async (): Promise<SandboxFate> => fate ??= await removeSandbox(driver, vm.id, context);
     try {
       const channel = openChannel(driver, vm, config.policy.channels);
       // Where the provider itself sees the heartbeat, it says nothing of a login yet.
@@ -103,15 +110,16 @@ export default defineTool({
       progress({ message: "running" });
       const command = { argv, env: readEnvironment(env), ...(cwd === undefined ? {} : { cwd }) };
       const result = await runInGuest(channel, command, scope);
-      kept = keep;
-      return kept ? { ...result, sandbox: await driver.vms.get(vm.id, signal) } : result;
+      if (!keep) return result;
+      fate = "kept";
+      return { ...result, sandbox: await driver.vms.get(vm.id, signal) };
     } catch (error) {
-      kept = keep && leavesEvidence(error);
-      if (on_crash === "stop") throw tellBroken(error, vm.id, kept);
+      fate = keep && leavesEvidence(error) ? "kept" : undefined;
+      if (on_crash === "stop") throw tellBroken(error, vm.id, await end());
       // What is kept of a guest that hangs is kept when the time of the call is over.
       const limited = isSilence(error) ? { ...context, signal: AbortSignal.timeout(HANG_LIMIT_MS) } : context;
       const isDead = isCrash(error) || (isSilence(error) && await wakeHungGuest(limited, vm, limited.signal));
-      if (!isDead) throw tellBroken(error, vm.id, kept);
+      if (!isDead) throw tellBroken(error, vm.id, await end());
       const { answerCrash } = await import("../../flows/crashes/crash_policy.ts");
       const spare = joinPath(context.state.crashes, context.op ?? vm.id);
       const folder = output ?? spare;
@@ -120,7 +128,7 @@ export default defineTool({
       if (crash.page !== null) await context.sinks?.stderr(new TextEncoder().encode(`${crash.page}\n\n`));
       throw crash.error;
     } finally {
-      if (!kept) await removeSandbox(driver, vm.id, context);
+      await end();
     }
   },
 });

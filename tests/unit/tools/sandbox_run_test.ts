@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { HvError } from "../../../src/base/errors.ts";
 import { Lab } from "../../contract/lab.ts";
 import { MemoryDriver } from "../../support/memory_driver.ts";
 
@@ -56,4 +57,38 @@ Deno.test("a folder for what is not kept is refused", async () => {
     assert.equal(code, "hv.usage");
     assert.match(hint ?? "", /--on-crash collect/);
   }
+});
+
+/** A driver that cannot remove a VM the first time. */
+function driverThatKeepsOne(): MemoryDriver {
+  const driver = new MemoryDriver();
+  const { remove } = driver.vms;
+  driver.vms.remove = () => {
+    driver.vms.remove = remove;
+    return Promise.reject(new HvError("hv.io", "The disk is gone"));
+  };
+  return driver;
+}
+
+Deno.test("what a program did is told although its sandbox cannot be removed", async () => {
+  const driver = driverThatKeepsOne();
+  await using lab = await Lab.open({ openDriver: () => Promise.resolve(driver), image: "tiny" });
+  const { signal } = new AbortController();
+  const answer = await lab.pipeline.call(
+    { tool: "sandbox_run", args: { image: "tiny", argv: ["false"] } },
+    { signal, progress: () => {} },
+  );
+  assert.ok(answer.kind === "done");
+  assert.equal(answer.result.exit_code, 1);
+  const [id] = driver.machines.keys();
+  assert.deepEqual(answer.warnings, [`The sandbox ${id} could not be removed: The disk is gone`]);
+});
+
+Deno.test("a failure within a sandbox stands when that cannot be removed, and names it", async () => {
+  const driver = driverThatKeepsOne();
+  await using lab = await Lab.open({ openDriver: () => Promise.resolve(driver), image: "tiny" });
+  const failure = await lab.failure("sandbox_run", { image: "tiny", argv: ["no-such-program"] });
+  const [id] = driver.machines.keys();
+  assert.deepEqual([failure.code, failure.context.vm], ["hv.not_found", id]);
+  assert.match(failure.hint ?? "", /could not be removed$/);
 });

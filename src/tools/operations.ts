@@ -38,8 +38,11 @@ export async function recordOperation(
     const result = await prepared.run(context);
     return { kind: "done", tool, result: { ...result, recorded: false }, warnings };
   }
+  const detaches = tool.detaches !== undefined && prepared.args[tool.detaches] === true;
+  // What another call or process works on runs under that one's limits.
+  if (!begun.created || detaches) deadline[Symbol.dispose]();
   if (!begun.created) return answerOfKnown(begun.operation, tool);
-  if (tool.detaches !== undefined && prepared.args[tool.detaches] === true) {
+  if (detaches) {
     return await detach(session, store, call, request, op);
   }
 

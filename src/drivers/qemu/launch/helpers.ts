@@ -6,7 +6,9 @@
 import { HvError } from "../../../base/errors.ts";
 import { folderOf, joinPath } from "../../../base/paths.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
+import type { Host } from "../../../host/host.ts";
 import type { ProcessFacts } from "../../../host/process_table.ts";
+import type { ChildProcess } from "../../../host/spawn.ts";
 import { noticeEnd, rememberChild } from "./children.ts";
 import type { QemuContext } from "../context.ts";
 import { readLogTail } from "./errors.ts";
@@ -89,15 +91,29 @@ async function startOne(
   rememberChild(host, socket, child);
   child.forget();
   const end = host.clock.monotonic() + OPEN_LIMIT_MS;
-  while (await host.files.stat(socket) === undefined) {
-    const isOver = await settlesWithin(host.clock, child.ended, LOOK_MS, signal);
-    if (!isOver && host.clock.monotonic() < end) continue;
-    const words = (await readLogTail(host, log, logStart)).trim();
-    throw new HvError("hv.unavailable", `${purpose} did not start: ${words || "it said nothing"}`, {
-      hint: "Correct what it names, and start the VM again",
-      context: { program, log },
-      retryable: false,
-    });
+  try {
+    while (await host.files.stat(socket) === undefined) {
+      const isOver = await settlesWithin(host.clock, child.ended, LOOK_MS, signal);
+      if (!isOver && host.clock.monotonic() < end) continue;
+      const words = (await readLogTail(host, log, logStart)).trim();
+      throw new HvError("hv.unavailable", `${purpose} did not start: ${words || "it said nothing"}`, {
+        hint: "Correct what it names, and start the VM again",
+        context: { program, log },
+        retryable: false,
+      });
+    }
+  } catch (error) {
+    // By its command line nobody finds it while it is a program that has still to become the helper.
+    await endChild(host, child);
+    throw error;
+  }
+}
+
+async function endChild(host: Host, child: ChildProcess): Promise<void> {
+  if (await settlesWithin(host.clock, child.ended, 0)) return;
+  for (const [signal, limitMs] of [["TERM", TERM_LIMIT_MS], ["KILL", KILL_LIMIT_MS]] as const) {
+    await host.processes.kill(child.pid, signal);
+    if (await settlesWithin(host.clock, child.ended, limitMs)) return;
   }
 }
 

@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
-import { endHelpers, findHelpers, readHelperSocket } from "../../../../../src/drivers/qemu/launch/helpers.ts";
+import {
+  endHelpers,
+  findHelpers,
+  readHelperSocket,
+  startHelpers,
+} from "../../../../../src/drivers/qemu/launch/helpers.ts";
 import {
   escapeSource,
   findShareWays,
@@ -71,4 +76,31 @@ Deno.test("a missing swtpm is unavailable with the line that installs it", () =>
   withQemu(async ({ context }) => {
     const failure = await failureOf("hv.unavailable", () => findTpmProgram(context));
     assert.match(failure.hint ?? "", /apt-get install swtpm/);
+  }));
+
+Deno.test("a helper that never comes to listen is ended, by its limit and by who gives it up", () =>
+  withQemu(async ({ host, context }) => {
+    const runtime = new RuntimeFolder(`${host.root}/run/0123`);
+    await Deno.mkdir(runtime.path, { recursive: true });
+    const helpers = [{ ...tpmHelper(context, recordOf(), runtime), log: `${host.root}/log` }];
+    const givenUp = new AbortController();
+    const startDeaf = async (pid: number, onStart: () => void): Promise<void> => {
+      const ended = Promise.withResolvers<{ code: number | null; signal: string | null }>();
+      // It has still to become the helper: by its command line nobody finds it.
+      host.processes.table.push({ pid, started: STARTED, args: "setpriv --pdeathsig KILL -- swtpm" });
+      host.processes.onSignal = (_, signal) => {
+        host.processes.end(pid);
+        ended.resolve({ code: null, signal });
+      };
+      host.processes.onStart = () => {
+        onStart();
+        return Promise.resolve({ pid, ended: ended.promise, forget: () => {} });
+      };
+      await startHelpers(context, runtime.path, helpers, { tiedToUs: true, signal: givenUp.signal });
+    };
+    // By then it waits for the socket.
+    const passTime = (): void => void setTimeout(() => host.clock.advance(10_000));
+    await failureOf("hv.unavailable", () => startDeaf(60, passTime));
+    await assert.rejects(startDeaf(61, () => givenUp.abort(new Error("given up"))), { message: "given up" });
+    assert.deepEqual(host.processes.signals, ["TERM 60", "TERM 61"]);
   }));

@@ -35,7 +35,7 @@ export function checkVm({ policy, file }: Config, vm: Vm): void {
 export async function checkWrite(config: Config, host: Host, door: DoorName, path: string): Promise<void> {
   const folders = config.policy.folders ?? (door === "cli" ? undefined : []);
   if (folders === undefined) return;
-  const real = await realFolder(host, folderOf(path));
+  const real = await realFolder(host, folderOf(asWritten(host, path)));
   for (const folder of folders) {
     const allowed = await host.files.realPath(folder).catch(() => folder);
     if (isWithin(real, allowed)) return;
@@ -74,6 +74,18 @@ export function mayRunWithoutPlan({ policy }: Config, door: DoorName, vm: Vm | u
   if (vm?.sandbox) return true;
   if (door === "cli") return !policy.plan_for_exec_on_command_line;
   return vm !== undefined && names(policy.exec_without_plan, vm);
+}
+
+/**
+ * A path with the one separator that `folderOf` sees in every path: on Windows `..\x` and `/x/..\y` lead where they
+ * seem to have no folder. A drive without a root means that drive's own working folder, which nobody here knows.
+ */
+function asWritten({ os }: Host, path: string): string {
+  if (os !== "windows") return path;
+  if (/^[A-Za-z]:(?![\\/])/.test(path)) {
+    throw denied(`The path has a drive and no root: "${path}"`, null, { path });
+  }
+  return path.replaceAll("\\", "/");
 }
 
 async function realFolder(host: Host, folder: string): Promise<string> {

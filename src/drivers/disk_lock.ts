@@ -28,7 +28,9 @@ export async function tryTakeDiskLock(
   { host, state }: DiskLockPlace,
   path: string,
 ): Promise<AsyncDisposable | undefined> {
-  const file = joinPath(state.locks, `disk-${await sha256Hex(path)}.lock`);
+  // Windows takes names for the same in any case.
+  const name = host.os === "windows" ? path.toLowerCase() : path;
+  const file = joinPath(state.locks, `disk-${await sha256Hex(name)}.lock`);
   const lock = await host.locks.tryTake(file);
   if (lock === undefined) return undefined;
   return {

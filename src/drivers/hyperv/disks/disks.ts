@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import { HvError } from "../../../base/errors.ts";
 import { uuidOf } from "../../../base/ids.ts";
-import { isAbsolutePath, nameOf, resolvePath } from "../../../base/paths.ts";
+import { nameOf, resolvePath } from "../../../base/paths.ts";
 import { ChainFault, type Disk, type DiskLayer, diskSize, DiskType } from "../../../contract/disk.ts";
 import type { StateFolder } from "../../../state/layout.ts";
 import type { CallScope } from "../../call_scope.ts";
@@ -161,9 +161,14 @@ function formatOfName(path: string): "vhdx" | "vhd" | undefined {
   return FORMATS.get(/\.([A-Za-z]+)$/.exec(nameOf(path))?.[1]?.toLowerCase() ?? "");
 }
 
-/** The sidecar has a working folder of its own. */
+/**
+ * The sidecar has a working folder of its own, and compares paths with those that Hyper-V tells: `D:/a.vhdx`,
+ * `D:\b\..\a.vhdx` and `\a.vhdx` would be other disks than `D:\a.vhdx`, on which VMs hang.
+ */
 async function fullPath({ host }: HyperV, path: string): Promise<string> {
-  return isAbsolutePath(path) ? path : resolvePath(await host.files.realPath("."), path);
+  const working = await host.files.realPath(".");
+  const hasNoDrive = host.os === "windows" && /^[\\/](?![\\/])/.test(path);
+  return resolvePath(working, hasNoDrive ? working.slice(0, 2) + path : path);
 }
 
 function chainOf(path: string, { layers: found, broken }: z.infer<typeof Layers>): Chain {

@@ -87,6 +87,8 @@ async function readImage({ host }: HyperV, state: StateFolder, name: string): Pr
   if (text === undefined) return undefined;
   try {
     const record = ImageRecord.parse(parseJson(text));
+    // Windows finds a folder by its name in any case.
+    if (record.name !== name && record.name.toLowerCase() === name.toLowerCase()) return undefined;
     if (record.name !== name) throw new Error(`it is the record of "${record.name}"`);
     return imageOf(record, folder);
   } catch (error) {

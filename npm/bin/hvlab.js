@@ -53,7 +53,8 @@ function configPath() {
 function readPrograms(path) {
   let text;
   try {
-    text = readFileSync(path, "utf8");
+    // Windows PowerShell and Notepad begin their UTF-8 with a mark.
+    text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
   } catch {
     return [];
   }
@@ -84,7 +85,9 @@ function readPermissionFlags(programs) {
 function run(file, args) {
   const child = spawn(file, args, { stdio: "inherit", env, windowsHide: true });
   const atTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  // On Windows they come from the console alone, which tells the child as well, and `kill` knows no gentle way there.
+  for (const signal of onWindows ? ["SIGINT", "SIGBREAK", "SIGHUP"] : []) process.on(signal, () => {});
+  for (const signal of onWindows ? [] : ["SIGINT", "SIGTERM", "SIGHUP"]) {
     // A terminal sends its interrupt to both processes; a second one would count as impatience.
     process.on(signal, () => signal === "SIGINT" && atTerminal || child.kill(signal));
   }

@@ -35,7 +35,7 @@ export function fileFailure(error: unknown, action: string, path: string): HvErr
       cause: error,
     });
   }
-  if (text.includes("os error 28") || text.includes("os error 112") || text.startsWith("ENOSPC")) {
+  if (isSystemError(text, Deno.build.os === "windows" ? [39, 112] : [28]) || text.startsWith("ENOSPC")) {
     return new HvError("hv.io", `Cannot ${action} "${path}": the disk is full`, {
       hint: "Free some space; `hvlab vm orphans` shows what hvlab itself left behind",
       context: { ...context, reason: "disk_full" },
@@ -55,7 +55,12 @@ export function fileFailure(error: unknown, action: string, path: string): HvErr
 /** Whether a failure says that nothing can be written to a disk any more. */
 export function isReadOnlyDisk(error: unknown): boolean {
   const text = error instanceof Error ? error.message : String(error);
-  return text.includes("os error 30") || text.startsWith("EROFS");
+  return isSystemError(text, Deno.build.os === "windows" ? [19] : [30]) || text.startsWith("EROFS");
+}
+
+/** The same number means another thing on another system, and 30 is no part of 303, a file that is being deleted. */
+function isSystemError(text: string, numbers: readonly number[]): boolean {
+  return numbers.some((number) => text.includes(`(os error ${number})`));
 }
 
 /** The failure of starting a program: missing, or refused by the run list or by the system. */

@@ -69,7 +69,7 @@ export class FileLocks implements Locks {
         const file = await openLockFile(path);
         const isOurs = await file.tryLock(exclusive);
         // A holder may have removed the file since we opened it; whoever comes next would then lock another one.
-        if (isOurs && file.statSync().nlink !== 0) return heldLock(file, path);
+        if (isOurs && isInPlace(file, path)) return heldLock(file, path);
         file.close();
         if (!isOurs) return undefined;
       }
@@ -89,6 +89,19 @@ export class FileLocks implements Locks {
       if (lock !== undefined) return lock;
       await this.#clock.sleep(LOOK_AGAIN_MS, signal);
     }
+  }
+}
+
+/** On Windows Deno makes null of a removed file's 0 links, so there the path itself must lead to what is held. */
+function isInPlace(file: Deno.FsFile, path: string): boolean {
+  const { nlink, dev, ino } = file.statSync();
+  if (Deno.build.os !== "windows") return nlink !== 0;
+  try {
+    const named = Deno.statSync(path);
+    return named.dev === dev && named.ino === ino;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
   }
 }
 

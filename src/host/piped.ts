@@ -37,10 +37,11 @@ export function openPiped(
 ): PipedProcess {
   const child = begin(program, args, options);
   const writer = child.stdin.getWriter();
+  let hasEnded = false;
   const ended = child.status.then(
     ({ code, signal }) => ({ code, signal }),
     () => ({ code: null, signal: null }),
-  );
+  ).finally(() => hasEnded = true);
   return {
     pid: child.pid,
     stdout: child.stdout,
@@ -59,6 +60,8 @@ export function openPiped(
     },
     closeInput: () => writer.close().catch(() => writer.abort()).catch(() => {}),
     async kill() {
+      // Windows gives the number of an ended process to another one.
+      if (os === "windows" && hasEnded) return;
       if (os === "windows") await runQuietly("taskkill.exe", ["/PID", String(child.pid), "/T", "/F"]);
       else if (options.ownGroup === true) await runQuietly("kill", ["-KILL", "--", `-${child.pid}`]);
       try {

@@ -188,10 +188,11 @@ async function feed(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): Promi
   }
 }
 
+/** Nobody can look through what the Store puts on PATH (error 1920); as an entry of its folder it is a file. */
 async function isFile(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isFile;
   } catch {
-    return false;
+    return Deno.build.os === "windows" && await Deno.lstat(path).then(({ isFile }) => isFile, () => false);
   }
 }

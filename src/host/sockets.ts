@@ -63,6 +63,8 @@ export const denoSockets: Sockets = {
       return true;
     } catch (error) {
       if (error instanceof Deno.errors.AddrInUse) return false;
+      // Windows keeps ranges of ports for Hyper-V's networks and refuses them as forbidden (WSAEACCES).
+      if (Deno.build.os === "windows" && error instanceof Deno.errors.PermissionDenied) return false;
       throw socketFailure(error, `${hostname}:${port}`);
     }
   },

@@ -55,7 +55,7 @@ export const denoTerminal: Terminal = {
   takeOver: takeTerminal,
   onInterrupt(listener) {
     const signals: Deno.Signal[] = Deno.build.os === "windows"
-      ? ["SIGINT", "SIGBREAK"]
+      ? ["SIGINT", "SIGBREAK", "SIGHUP"] // the last one is the window being closed
       : ["SIGINT", "SIGTERM", "SIGHUP"];
     const handlers = signals.map((signal) => ({ signal, handle: () => listener(signal) }));
     for (const { signal, handle } of handlers) Deno.addSignalListener(signal, handle);

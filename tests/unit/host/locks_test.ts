@@ -19,7 +19,6 @@ Deno.test("a lock is held by one caller, and shared among those who share it", (
 
 Deno.test(
   "a file that its holder removed before it was locked is no lock",
-  { ignore: Deno.build.os === "windows" },
   () =>
     withTemporaryFolder(async (folder) => {
       const path = `${folder}/gone.lock`;

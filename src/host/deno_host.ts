@@ -1,7 +1,7 @@
 /** The real {@link Host}. */
 
 import { systemClock } from "./clock.ts";
-import { denoDownloads } from "./downloads.ts";
+import type { Downloads } from "./downloads.ts";
 import { DenoEnvironment } from "./environment.ts";
 import { denoFiles } from "./files.ts";
 import type { Host } from "./host.ts";
@@ -13,6 +13,14 @@ import { DenoProcesses } from "./processes.ts";
 import { denoSockets } from "./sockets.ts";
 import { denoTerminal } from "./terminal.ts";
 
+/** Few calls download anything: its code comes with the first one. */
+const lateDownloads: Downloads = {
+  async open(address, request) {
+    const { denoDownloads } = await import("./downloads.ts");
+    return await denoDownloads.open(address, request);
+  },
+};
+
 /**
  * Opens the door to the real machine; touches nothing by itself. `programs` maps usual program names to the
  * full paths that the configuration gives for them.
@@ -23,7 +31,7 @@ export function openDenoHost(programs: ReadonlyMap<string, string> = new Map()):
   return {
     os,
     clock: systemClock,
-    downloads: denoDownloads,
+    downloads: lateDownloads,
     environment,
     files: denoFiles,
     locks: new FileLocks(systemClock),

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import type * as z from "zod/mini";
 import { HvError } from "../../src/base/errors.ts";
 import { HyperV } from "../../src/drivers/hyperv/client.ts";
-import { putTag, readTag } from "../../src/drivers/hyperv/machines/tag.ts";
 import { writeForwards } from "../../src/drivers/hyperv/network/forward_marks.ts";
 import { openForwards } from "../../src/drivers/hyperv/network/forwards.ts";
 import type { OperationName } from "../../src/drivers/hyperv/operations.ts";
@@ -12,6 +11,7 @@ import type { SidecarScope } from "../../src/drivers/hyperv/sidecar.ts";
 import type { Arguments } from "../../src/drivers/hyperv/sidecar/frames.ts";
 import { failureOf } from "../support/failures.ts";
 import { faultTest, type HyperVLab } from "../support/hyperv_lab.ts";
+import { setLease } from "../support/hyperv_lease.ts";
 import { type HyperVWorld, runShell } from "../support/hyperv_world.ts";
 
 const SIZE = { memory_mb: 64 };
@@ -52,29 +52,14 @@ async function makeEnded({ lab, world }: HyperVLab, name: string, port: number):
   const { id } = await lab.vm("sandbox_create", { image: "win", name, ...SIZE });
   const mapping = `-Protocol TCP -ExternalIPAddress 0.0.0.0 -InternalIPAddress ${ADDRESS} -InternalPort 80`;
   await runShell(world, `Add-NetNatStaticMapping nat ${mapping} -ExternalPort ${port} > $null`);
-  const client = new HyperV(world.host);
-  try {
-    const scope = { signal: AbortSignal.timeout(300_000) };
-    const { notes } = await client.getMachine(id, scope.signal);
-    const tag = readTag(notes);
-    assert.ok(tag !== undefined);
-    const ended = putTag(notes, { ...tag, sandbox: { expires_at: "2026-01-01T00:00:00.000Z", tied: false } });
-    const forward = {
-      guest_port: 80,
-      host_address: "0.0.0.0",
-      host_port: port,
-      address: ADDRESS,
-      auto: false,
-    };
-    await client.changeMachine(
-      "set_machine",
-      id,
-      { notes: writeForwards(ended, [forward]), was: notes },
-      scope,
-    );
-  } finally {
-    await client.close();
-  }
+  const forward = {
+    guest_port: 80,
+    host_address: "0.0.0.0",
+    host_port: port,
+    address: ADDRESS,
+    auto: false,
+  };
+  await setLease(world, id, "2026-01-01T00:00:00.000Z", (notes) => writeForwards(notes, [forward]));
   const folder = `${lab.session.state.hypervGuests}/${id}`;
   await Deno.mkdir(folder, { recursive: true });
   await Deno.writeTextFile(`${folder}/login`, "kept");

@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import * as z from "zod/mini";
 import { Orphan, Removed } from "../../src/contract/vm.ts";
-import { HyperV } from "../../src/drivers/hyperv/client.ts";
-import { putTag, readTag } from "../../src/drivers/hyperv/machines/tag.ts";
 import type { Lab } from "../contract/lab.ts";
 import { faultTest } from "../support/hyperv_lab.ts";
+import { setLease } from "../support/hyperv_lease.ts";
 import { type HyperVWorld, runShell } from "../support/hyperv_world.ts";
 import { hvlabCommand, hvlabEnvironment } from "../support/program.ts";
 
@@ -122,19 +121,4 @@ async function makeDisk(world: HyperVWorld, name: string): Promise<string> {
 
 async function importDisk(lab: Lab, world: HyperVWorld): Promise<void> {
   await lab.call("image_import", { name: "win", disk: await makeDisk(world, "base.vhdx") });
-}
-
-/** Rewrites the end of a sandbox's lease in its notes. */
-async function setLease(world: HyperVWorld, id: string, expires_at: string): Promise<void> {
-  const client = new HyperV(world.host);
-  try {
-    const scope = { signal: AbortSignal.timeout(300_000) };
-    const { notes } = await client.getMachine(id, scope.signal);
-    const tag = readTag(notes);
-    assert.ok(tag !== undefined);
-    const changed = putTag(notes, { ...tag, sandbox: { expires_at, tied: false } });
-    await client.changeMachine("set_machine", id, { notes: changed, was: notes }, scope);
-  } finally {
-    await client.close();
-  }
 }

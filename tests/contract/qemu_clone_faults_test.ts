@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { failureOf } from "../support/failures.ts";
-import { qemuTest } from "../support/qemu_lab.ts";
+import { type QemuLab, qemuTest } from "../support/qemu_lab.ts";
 import {
   assertNothingLeft,
   breakDeviceState,
@@ -38,9 +38,9 @@ qemuTest("a clone that does not start leaves its agent's line before its folder 
   }
 });
 
-qemuTest("a clone that is given up while its guest is woken leaves nothing", async (lab) => {
+/** Makes a sandbox, and gives that up once its guest is being woken and runs. */
+async function giveUpAtWaking(lab: QemuLab): Promise<void> {
   const { scope } = lab;
-  await warm(lab);
   const givenUp = new AbortController();
   const { driver, stuck } = driverStuckAtAgents(lab);
   try {
@@ -53,10 +53,15 @@ qemuTest("a clone that is given up while its guest is woken leaves nothing", asy
     await untilRunning(lab, "box");
     givenUp.abort(new Error("given up"));
     await making;
-    await assertNothingLeft(lab);
   } finally {
     await driver.close();
   }
+}
+
+qemuTest("a clone that is given up while its guest is woken leaves nothing", async (lab) => {
+  await warm(lab);
+  await giveUpAtWaking(lab);
+  await assertNothingLeft(lab);
 });
 
 qemuTest("a maker that is killed half-way leaves only what the next call removes", async (lab) => {
@@ -89,27 +94,14 @@ qemuTest("a pool's clone that is given up while it is claimed has no lease any m
   const { scope } = lab;
   await warm(lab);
   await lab.driver.templates?.keepReady("tiny", SIZE, 1, scope);
-  const givenUp = new AbortController();
-  const { driver, stuck } = driverStuckAtAgents(lab);
-  try {
-    const signal = AbortSignal.any([scope.signal, givenUp.signal]);
-    const claiming = assert.rejects(
-      Promise.resolve(driver.sandboxes?.create(lab.sandbox(), { ...scope, signal })),
-      /given up/,
-    );
-    await stuck;
-    givenUp.abort(new Error("given up"));
-    await claiming;
-    assert.equal((await lab.driver.sandboxes?.sweep(scope))?.length, 1);
-    await assertNothingLeft(lab);
-  } finally {
-    await driver.close();
-  }
+  await giveUpAtWaking(lab);
+  assert.equal((await lab.driver.sandboxes?.sweep(scope))?.length, 1);
+  await assertNothingLeft(lab);
 });
 
-qemuTest("a sandbox whose clone's QEMU dies while the guest is woken boots instead", async (lab) => {
+/** Makes a sandbox whose first QEMU is killed while its guest is being woken. */
+async function loseQemuAtWaking(lab: QemuLab): Promise<{ id: string; warnings: string[] }> {
   const { host, scope } = lab;
-  await warm(lab);
   const { driver, asked } = driverDeafToOneAgent(lab);
   try {
     const creating = create(lab, {}, driver);
@@ -117,36 +109,31 @@ qemuTest("a sandbox whose clone's QEMU dies while the guest is woken boots inste
     const before = asked();
     while (asked() < before + 5) await host.clock.sleep(5, scope.signal);
     await host.processes.kill(pid, "KILL");
-    const { id, warnings } = await creating;
-    assert.match(warnings.join(), /booted, not cloned/);
-    assert.equal(await isClone(lab, id), false);
-    await driver.vms.remove(id, scope);
-    await assertNothingLeft(lab);
+    return await creating;
   } finally {
     await driver.close();
   }
+}
+
+qemuTest("a sandbox whose clone's QEMU dies while the guest is woken boots instead", async (lab) => {
+  await warm(lab);
+  const { id, warnings } = await loseQemuAtWaking(lab);
+  assert.match(warnings.join(), /booted, not cloned/);
+  assert.equal(await isClone(lab, id), false);
+  await lab.driver.vms.remove(id, lab.scope);
+  await assertNothingLeft(lab);
 });
 
 qemuTest("a pool's clone whose QEMU dies while it is woken makes room for the next one", async (lab) => {
-  const { host, scope } = lab;
+  const { driver, scope } = lab;
   await warm(lab);
-  await lab.driver.templates?.keepReady("tiny", SIZE, 1, scope);
-  const { driver, asked } = driverDeafToOneAgent(lab);
-  try {
-    const creating = create(lab, {}, driver);
-    const pid = await untilRunning(lab, "box");
-    const before = asked();
-    while (asked() < before + 5) await host.clock.sleep(5, scope.signal);
-    await host.processes.kill(pid, "KILL");
-    const { id, warnings } = await creating;
-    assert.match(warnings.join(), /A ready clone did not come up: .*Its QEMU has ended/);
-    assert.equal(await isClone(lab, id), true);
-    await driver.vms.remove(id, scope);
-    assert.equal((await lab.driver.sandboxes?.sweep(scope))?.length, 1);
-    await assertNothingLeft(lab);
-  } finally {
-    await driver.close();
-  }
+  await driver.templates?.keepReady("tiny", SIZE, 1, scope);
+  const { id, warnings } = await loseQemuAtWaking(lab);
+  assert.match(warnings.join(), /A ready clone did not come up: .*Its QEMU has ended/);
+  assert.equal(await isClone(lab, id), true);
+  await driver.vms.remove(id, scope);
+  assert.equal((await driver.sandboxes?.sweep(scope))?.length, 1);
+  await assertNothingLeft(lab);
 });
 
 qemuTest(

@@ -8,6 +8,8 @@ import { openDenoHost } from "../../src/host/deno_host.ts";
 export interface PlainMachine extends AsyncDisposable {
   /** The unix socket of its guest agent's port. */
   agent: string;
+  /** Its monitor's socket. */
+  monitor: string;
   /** The port of this host that leads to its SSH server. */
   sshPort: number;
   folder: string;
@@ -61,7 +63,7 @@ export async function startPlainMachine(image: string, memory: number = USUAL_ME
   };
   try {
     const sshPort = await forwardedPort(monitor);
-    return { agent, sshPort, folder, process, [Symbol.asyncDispose]: end };
+    return { agent, monitor, sshPort, folder, process, [Symbol.asyncDispose]: end };
   } catch (error) {
     await end();
     throw error;

@@ -135,7 +135,7 @@ Deno.test("a note counts for its run and for what is wanted now; without one not
     const start = { pid: 78, at: "2026-11-29T12:00:00.000Z", accelerator: "tcg", qemu: "7" };
     assert.deepEqual(await toldFacts(context, { ...record, last_start: start }), nobody);
     await Deno.writeTextFile(
-      context.state.keeperLock,
+      context.state.keeperFacts,
       JSON.stringify({ ...keeper, since: "1970-01-01T00:00:01.000Z" }),
     );
     assert.deepEqual(await toldFacts(context, record), unsure, "that keeper came later");

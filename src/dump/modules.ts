@@ -1,5 +1,7 @@
 /** Images of a machine or process: what is loaded, what was unloaded, and which one an address belongs to. */
 
+import { refuseWindowsName } from "../base/windows_names.ts";
+
 /** The identity that an image has in common with its symbol file. */
 export interface CodeView {
   /** `RSDS` for PDB 7.0, `NB10` for older symbol files, `BpEL` for the build id of an ELF file. */
@@ -80,9 +82,8 @@ export function lastPathPart(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("\\"), path.lastIndexOf("/")) + 1);
 }
 
-/** The name of a symbol file taken from a path of a dump: null unless it can only be a name in a folder. */
+/** The name of a symbol file taken from a path of a dump: null unless every system can have it as a name in a folder. */
 export function safeFileName(path: string): string | null {
   const name = lastPathPart(path);
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
-  return name === "" || name === "." || name === ".." || /[\\/:*?"<>|\x00-\x1F\x7F]/.test(name) ? null : name;
+  return name === "" || name.includes("\x7F") || refuseWindowsName(name) !== undefined ? null : name;
 }

@@ -1,6 +1,7 @@
 /** Files and folders. */
 
 import { folderOf } from "../base/paths.ts";
+import { systemClock } from "./clock.ts";
 import { fileFailure } from "./failures.ts";
 import { openPipe, type PipeReader } from "./pipes.ts";
 
@@ -145,7 +146,7 @@ export const denoFiles: Files = {
         using file = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
         await writeAll(file, new TextEncoder().encode(text));
         await file.sync();
-        await Deno.rename(temporary, path);
+        await renameUnhindered(temporary, path);
       } catch (error) {
         await Deno.remove(temporary).catch(() => {});
         throw error;
@@ -158,7 +159,7 @@ export const denoFiles: Files = {
   },
 
   async rename(from, to) {
-    await attempt("rename", from, () => Deno.rename(from, to));
+    await attempt("rename", from, () => renameUnhindered(from, to));
   },
 
   async makeFolder(path, { mode = 0o700, parents = true } = {}) {
@@ -220,6 +221,25 @@ async function attempt<T>(action: string, path: string, work: () => Promise<T>):
     return await work();
   } catch (error) {
     throw fileFailure(error, action, path);
+  }
+}
+
+const HINDRANCES = 40;
+const HINDRANCE_MS = 50;
+
+/**
+ * On Windows a virus scanner or an indexer has new files open for a moment: a rename meanwhile is denied (5) or a sharing
+ * violation (32), and is tried again.
+ */
+async function renameUnhindered(from: string, to: string): Promise<void> {
+  for (let left = Deno.build.os === "windows" ? HINDRANCES : 0;; left--) {
+    try {
+      return await Deno.rename(from, to);
+    } catch (error) {
+      const isHindered = error instanceof Error && /\(os error (?:5|32)\)/.test(error.message);
+      if (left === 0 || !isHindered) throw error;
+      await systemClock.sleep(HINDRANCE_MS);
+    }
   }
 }
 

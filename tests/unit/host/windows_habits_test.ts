@@ -39,3 +39,23 @@ Deno.test(
       }
     }),
 );
+
+Deno.test(
+  "on Windows a file that a scanner has open for a moment is renamed all the same",
+  { ignore: Deno.build.os !== "windows" },
+  () =>
+    withTemporaryFolder(async (folder) => {
+      const { rename } = Deno;
+      let tries = 0;
+      try {
+        Deno.rename = async (from, to) => {
+          if (++tries < 3) throw new Error("The process cannot access the file (os error 32)");
+          await rename(from, to);
+        };
+        await denoFiles.writeAtomically(`${folder}/a`, "text");
+        assert.deepEqual([tries, await Deno.readTextFile(`${folder}/a`)], [3, "text"]);
+      } finally {
+        Deno.rename = rename;
+      }
+    }),
+);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { HvError } from "../../src/base/errors.ts";
+import type { Vm } from "../../src/contract/vm.ts";
 import type { DiskAbilities } from "../../src/drivers/disk_abilities.ts";
 import type { Driver } from "../../src/drivers/driver.ts";
 import { askMonitor } from "../../src/drivers/qemu/monitor/monitors.ts";
@@ -150,14 +151,23 @@ async function bring(
 /** No record names a disk that a running machine lacks, but for the parent below one that it has; and the machine lives. */
 async function assertTrue(scene: Scene, { running }: Deed, when: string): Promise<void> {
   const { lab: { driver, scope }, id, parent, child } = scene;
-  const { state } = await driver.vms.get(id, scope.signal);
-  assert.match(state, running ? /^(?:running|paused)$/ : /^off$/, when);
+  const { state, state_reason: why } = await settledVm(scene);
+  assert.match(state, running ? /^(?:running|paused)$/ : /^off$/, `${state} (${why}): ${when}`);
   if (!running) return;
   const attached = await disksOf(driver).attached(id, scope.signal);
   const isBelow = attached.some((disk) => disk.attached && disk.path === child);
   for (const disk of attached) {
     const isThere = disk.attached || (disk.path === parent && isBelow);
     assert.ok(isThere || !disk.at_next_start, when);
+  }
+}
+
+/** A QEMU that is at work on what the killed call began answers nobody meanwhile. */
+async function settledVm({ lab: { driver, host, scope }, id }: Pick<Scene, "lab" | "id">): Promise<Vm> {
+  for (;;) {
+    const vm = await driver.vms.get(id, scope.signal);
+    if (vm.state !== "unknown") return vm;
+    await host.clock.sleep(20, scope.signal);
   }
 }
 
@@ -172,7 +182,7 @@ async function assertTidy({ lab, id }: Scene, { running }: Deed, when: string): 
     assert.ok(lock !== undefined, `${name} ${when}`);
   }
   if (!running) return;
-  assert.equal((await lab.driver.vms.get(id, lab.scope.signal)).state, "running", when);
+  assert.equal((await settledVm({ lab, id })).state, "running", when);
   const left = await askMonitor(host, id, lab.runtime(id), async (session) => ({
     jobs: await session.command("query-jobs"),
     nodes: JSON.stringify(await session.command("query-named-block-nodes", { flat: true })),

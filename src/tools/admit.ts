@@ -9,7 +9,7 @@ import type { Admitted, ProgressRelay } from "./admission.ts";
 import { classOfCall } from "./class_of_call.ts";
 import { checkTool, checkVm, checkWrite } from "./policy.ts";
 import type { Session } from "./session.ts";
-import { resolveVms, type Target } from "./targets.ts";
+import type { Target } from "./targets.ts";
 import type {
   CallContext,
   CallOptions,
@@ -120,6 +120,7 @@ async function findTargets(
   if (!tool.uses.includes("vm") && !tool.uses.includes("targets")) return [];
   const named = [args.vm].flat().filter((reference) => typeof reference === "string");
   const allow = (vm: Vm): void => checkVm(config, vm);
+  const { resolveVms } = await import("./targets.ts");
   const targets = await resolveVms(driver, named, allow, signal);
   const failed = targets.find(({ error }) => error !== undefined);
   if (failed?.error !== undefined && (targets.length === 1 || tool.class === "D")) throw failed.error;

@@ -49,7 +49,7 @@ Deno.test("equal machines do not differ, and every difference has a name", () =>
     [{ memory_parts: ["pc.ram"] }, ["ram is missing", "pc.ram is new"]],
     [{ devices: ["device[0]:VGA"] }, ["nic-0:virtio-net-pci is missing"]],
     [{ devices: [...SHAPE.devices, "phone:usb-mtp"] }, ["phone:usb-mtp is new"]],
-    [{ devices: [...SHAPE.devices].reverse() }, ["the devices stand in another order"]],
+    [{ devices: [...SHAPE.devices].reverse() }, []],
   ];
   for (const [change, expected] of changes) {
     assert.deepEqual(differences(SHAPE, { ...SHAPE, ...change }), expected);

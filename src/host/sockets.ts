@@ -141,6 +141,11 @@ function refusedOrThrow(error: unknown, address: string): undefined {
   throw socketFailure(error, address);
 }
 
+/** Whether a connect failed because as many as the listener lets wait are waiting: somebody is there. */
+export function isQueueFull(error: unknown): boolean {
+  return error instanceof HvError && error.code === "hv.conflict" && error.context.reason === "busy";
+}
+
 function socketFailure(error: unknown, address: string, action = "connect to"): HvError {
   // A listener serves somebody, and as many as it lets wait are waiting (EAGAIN on unix sockets).
   if (error instanceof Deno.errors.WouldBlock) {

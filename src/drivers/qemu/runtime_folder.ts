@@ -8,6 +8,7 @@ import { uuidOf } from "../../base/ids.ts";
 import { isPlainObject, parseJson } from "../../base/json.ts";
 import { folderOf, joinPath, nameOf } from "../../base/paths.ts";
 import type { Host } from "../../host/host.ts";
+import { isQueueFull } from "../../host/sockets.ts";
 
 /** Who may use which monitor: the background keeper, ordinary calls, and a call that must pass a blocked main loop. */
 export type MonitorRole = "keeper" | "calls" | "rescue";
@@ -218,7 +219,7 @@ async function hasListener(host: Host, path: string): Promise<boolean> {
     using listener = await host.sockets.connectUnix(path);
     return listener !== undefined;
   } catch (error) {
-    if (error instanceof HvError && error.context.reason === "busy") return true;
+    if (isQueueFull(error)) return true;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { startDeadline } from "../../../base/deadline.ts";
 import { HvError } from "../../../base/errors.ts";
 import { type FairHold, FairLock } from "../../../host/fair_lock.ts";
 import type { Host } from "../../../host/host.ts";
+import { isQueueFull } from "../../../host/sockets.ts";
 import type { GuestCommand, GuestExit } from "../../../guest/channel.ts";
 import { guestCrashed, linkBroke, lostWithinWork, notReady } from "./errors.ts";
 import { type AgentCommand, AgentLost, AgentSilence, type AnswersTo } from "./protocol.ts";
@@ -187,7 +188,7 @@ export class AgentLink implements AgentRounds {
     } catch (error) {
       hold.release();
       // A QEMU that stands still takes nobody off its queue; who gave up before us lies in it still.
-      if (error instanceof HvError && error.context.reason === "busy") return "busy";
+      if (isQueueFull(error)) return "busy";
       throw error;
     }
     hold.release();

@@ -1,11 +1,10 @@
 /** Asking the guest's agent to shut the guest down: the one request of the agent that belongs to a VM's power. */
 
-import { HvError } from "../../../base/errors.ts";
 import { isPlainObject, type JsonObject, parseJson } from "../../../base/json.ts";
 import { startDeadline } from "../../../base/deadline.ts";
 import { type FairHold, FairLock } from "../../../host/fair_lock.ts";
 import type { Host } from "../../../host/host.ts";
-import type { Connection } from "../../../host/sockets.ts";
+import { type Connection, isQueueFull } from "../../../host/sockets.ts";
 import { settlesWithin } from "../patience.ts";
 import type { RuntimeFolder } from "../runtime_folder.ts";
 
@@ -60,7 +59,7 @@ async function connect(host: Host, path: string): Promise<Connection | undefined
   try {
     return await host.sockets.connectUnix(path);
   } catch (error) {
-    if (error instanceof HvError && error.context.reason === "busy") return undefined;
+    if (isQueueFull(error)) return undefined;
     throw error;
   }
 }

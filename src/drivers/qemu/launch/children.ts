@@ -24,3 +24,19 @@ export async function noticeEnd(host: Host, id: string): Promise<void> {
   const ended = children.get(host)?.get(id);
   if (ended !== undefined) await settlesWithin(host.clock, ended, NOTICE_LIMIT_MS);
 }
+
+/**
+ * Ends a process that we started ourselves a moment ago, so that its pid cannot be anybody else's: by one signal after the
+ * other, each with the milliseconds that it is given.
+ */
+export async function endChild(
+  host: Host,
+  child: ChildProcess,
+  signals: readonly (readonly ["TERM" | "KILL", number])[],
+): Promise<void> {
+  if (await settlesWithin(host.clock, child.ended, 0)) return;
+  for (const [signal, limitMs] of signals) {
+    await host.processes.kill(child.pid, signal);
+    if (await settlesWithin(host.clock, child.ended, limitMs)) return;
+  }
+}

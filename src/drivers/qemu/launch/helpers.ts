@@ -6,10 +6,8 @@
 import { HvError } from "../../../base/errors.ts";
 import { folderOf, joinPath } from "../../../base/paths.ts";
 import { waitForAll } from "../../../base/wait_for_all.ts";
-import type { Host } from "../../../host/host.ts";
 import type { ProcessFacts } from "../../../host/process_table.ts";
-import type { ChildProcess } from "../../../host/spawn.ts";
-import { noticeEnd, rememberChild } from "./children.ts";
+import { endChild, noticeEnd, rememberChild } from "./children.ts";
 import type { QemuContext } from "../context.ts";
 import { readLogTail } from "./errors.ts";
 import { settlesWithin } from "../patience.ts";
@@ -104,16 +102,8 @@ async function startOne(
     }
   } catch (error) {
     // By its command line nobody finds it while it is a program that has still to become the helper.
-    await endChild(host, child);
+    await endChild(host, child, [["TERM", TERM_LIMIT_MS], ["KILL", KILL_LIMIT_MS]]);
     throw error;
-  }
-}
-
-async function endChild(host: Host, child: ChildProcess): Promise<void> {
-  if (await settlesWithin(host.clock, child.ended, 0)) return;
-  for (const [signal, limitMs] of [["TERM", TERM_LIMIT_MS], ["KILL", KILL_LIMIT_MS]] as const) {
-    await host.processes.kill(child.pid, signal);
-    if (await settlesWithin(host.clock, child.ended, limitMs)) return;
   }
 }
 

@@ -3,7 +3,7 @@
 import { HvError } from "../../../base/errors.ts";
 import type { Host } from "../../../host/host.ts";
 import type { ChildProcess, ProcessLimits } from "../../../host/spawn.ts";
-import { rememberChild } from "./children.ts";
+import { endChild, rememberChild } from "./children.ts";
 import { machineArguments } from "./argv.ts";
 import type { MachinePlan } from "./machine_plan.ts";
 import { QEMU, type QemuContext } from "../context.ts";
@@ -69,7 +69,7 @@ export async function launch(context: QemuContext, options: LaunchOptions): Prom
     ]);
     return { child, ...seen };
   } catch (error) {
-    await killChild(context, child);
+    await endChild(host, child, [["KILL", KILL_LIMIT_MS]]);
     throw error;
   } finally {
     over.abort();
@@ -98,13 +98,6 @@ async function preferEnding<T>(host: Host, answer: Promise<T>, ending: Promise<n
     if (await settlesWithin(host.clock, ending, LAST_WORDS_MS)) await ending;
     throw error;
   }
-}
-
-/** Ends a process that we started ourselves a moment ago, so that its pid cannot be anybody else's. */
-async function killChild({ host }: QemuContext, child: ChildProcess): Promise<void> {
-  if (await settlesWithin(host.clock, child.ended, 0)) return;
-  await host.processes.kill(child.pid, "KILL");
-  await settlesWithin(host.clock, child.ended, KILL_LIMIT_MS);
 }
 
 async function waitUntilReady(

@@ -174,15 +174,16 @@ const LAST_WORD_MS = 1_000;
 
 /** A reading handler that forgets its signal must not outlive its limit for long. */
 function raceSignal<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T> {
-  const over = new AbortController();
+  let pause: AbortController | undefined;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
-      clock.sleep(LAST_WORD_MS, over.signal).then(() => reject(signal.reason), () => {});
+      pause = new AbortController();
+      clock.sleep(LAST_WORD_MS, pause.signal).then(() => reject(signal.reason), () => {});
     };
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
     work.then(resolve, reject).finally(() => {
-      over.abort();
+      pause?.abort();
       signal.removeEventListener("abort", onAbort);
     });
   });

@@ -20,7 +20,8 @@ import { GuestPipe } from "./pipe.ts";
 import { Pace, type ProgramStatus, readStatus, runScript, startScript, statusCommand } from "./program.ts";
 import { END_PROGRAM, FIFO_FOLDERS, START_PROGRAM } from "./scripts.ts";
 import { NoPlace, setupFailure } from "./setup_errors.ts";
-import { PIPES, STREAM_PLACES } from "./streams.ts";
+import { PIPES, STREAM_PLACES, type StreamPlace } from "./streams.ts";
+import type { OpenTrace } from "./traces.ts";
 
 /** How long ending a program may take after the call that wanted it is over. */
 const END_LIMIT_MS = 20_000;
@@ -53,7 +54,8 @@ export async function execThroughAgent(
   if (woken !== undefined) {
     try {
       const started = { pid: woken.pid, place: PIPES, startTookMs: 0 };
-      return await new GuestProgram(link, clock, started, woken).follow(command, sinks, signal);
+      const trace = await link.traces.open();
+      return await new GuestProgram(link, clock, started, trace, woken).follow(command, sinks, signal);
     } catch (error) {
       if (!(error instanceof NotStarted)) throw error;
       await woken.wakeOtherwise(signal);
@@ -74,10 +76,8 @@ async function startAndFollow(
     const place = makePlace();
     try {
       await link.connect(signal);
-      const before = clock.monotonic();
-      const pid = await startScript(link, START_PROGRAM, startArguments(place.base, command), signal);
-      const started = { pid, place, startTookMs: clock.monotonic() - before };
-      return await new GuestProgram(link, clock, started).follow(command, sinks, signal);
+      const { trace, ...started } = await start(link, clock, place, command, signal);
+      return await new GuestProgram(link, clock, started, trace).follow(command, sinks, signal);
     } catch (error) {
       if (!(error instanceof NoPlace)) throw error;
       reason = error.message;
@@ -92,16 +92,44 @@ async function startAndFollow(
   );
 }
 
+/** Starts the program, and begins to keep its trace while the guest is at that. */
+async function start(
+  link: AgentLink,
+  clock: Clock,
+  place: StreamPlace,
+  command: GuestCommand,
+  signal: AbortSignal,
+): Promise<StartedProgram & { trace: OpenTrace }> {
+  const before = clock.monotonic();
+  const opening = link.traces.open();
+  try {
+    const pid = await startScript(link, START_PROGRAM, startArguments(place.base, command), signal);
+    const startTookMs = clock.monotonic() - before;
+    return { pid, place, startTookMs, trace: await opening };
+  } catch (error) {
+    await (await opening).remove();
+    throw error;
+  }
+}
+
 /** One started program, with what its streams go through. */
 class GuestProgram {
   readonly #link: AgentLink;
   readonly #clock: Clock;
   readonly #started: StartedProgram;
+  readonly #trace: OpenTrace;
   readonly #handles: number[] = [];
   readonly #woken: WokenProgram | undefined;
   #exit: GuestExit | undefined;
 
-  constructor(link: AgentLink, clock: Clock, started: StartedProgram, woken?: WokenProgram) {
+  constructor(
+    link: AgentLink,
+    clock: Clock,
+    started: StartedProgram,
+    trace: OpenTrace,
+    woken?: WokenProgram,
+  ) {
+    this.#trace = trace;
     this.#woken = woken;
     this.#link = link;
     this.#clock = clock;
@@ -109,7 +137,7 @@ class GuestProgram {
   }
 
   async follow(command: GuestCommand, sinks: Sinks, signal: AbortSignal): Promise<GuestExit> {
-    const trace = await this.#link.traces.open();
+    const trace = this.#trace;
     const note = (): void =>
       trace.note({ pid: this.#started.pid, base: this.#started.place.base, handles: this.#handles });
     let reachable = true;
@@ -166,6 +194,7 @@ class GuestProgram {
     }
     onOpened();
     await letBegin(this.#link, opened.gate, signal);
+    this.#handles.splice(this.#handles.indexOf(opened.gate), 1);
     await this.#clock.sleep(waitAfterStart(this.#started.startTookMs), signal);
     return opened;
   }

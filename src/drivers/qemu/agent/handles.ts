@@ -6,29 +6,25 @@
 
 import type { Clock } from "../../../base/clock.ts";
 import { startDeadline } from "../../../base/deadline.ts";
-import type { AgentAnswer, AgentCommand } from "./protocol.ts";
+import type { AgentAnswer } from "./protocol.ts";
 import type { AgentRounds } from "./rounds.ts";
 
 /** Opening is quick; a caller's end of patience must not hide a handle that has been opened. */
 const OPEN_LIMIT_MS = 15_000;
 const CLOSE_LIMIT_MS = 5_000;
 
-/**
- * Opens files in one round and notes the handles in `opened`, whatever becomes of the others. Answers one for each file,
- * and behind them one for each command that is asked in the same round.
- */
+/** Opens files in one round and notes the handles in `opened`, whatever becomes of the others. Answers one for each file. */
 export async function openHandles(
   link: AgentRounds,
   opened: number[],
   files: readonly { path: string; mode: string }[],
-  more: readonly AgentCommand[] = [],
 ): Promise<AgentAnswer[]> {
   const opens = files.map(({ path, mode }) => ({ name: "guest-file-open", arguments: { path, mode } }));
   const answers = await link.ask(
-    [...opens, ...more],
+    opens,
     { signal: new AbortController().signal, limitMs: OPEN_LIMIT_MS, changes: true },
   );
-  for (const answer of answers.slice(0, files.length)) {
+  for (const answer of answers) {
     if (answer.ok && typeof answer.value === "number") opened.push(answer.value);
   }
   return answers;

@@ -59,7 +59,7 @@ export async function openStreams(
   for (;;) {
     await pace.wait(signal);
     const missing = wanted.filter(({ name }) => !opened.has(name));
-    const answers = await openHandles(link, handles, missing, [statusCommand(pid)]);
+    const answers = await openHandles(link, handles, missing);
     for (const [index, { name }] of missing.entries()) {
       const answer = answers[index];
       if (answer?.ok && typeof answer.value === "number") opened.set(name, answer.value);
@@ -67,21 +67,21 @@ export async function openStreams(
     const streams = streamsOf(link, opened);
     const gate = opened.get("gate");
     if (streams !== undefined && gate !== undefined) return { ...streams, gate };
-    const seen = answers.at(-1);
-    const status = seen === undefined ? undefined : readStatus(pid, seen);
-    if (status?.exit !== undefined) return { ended: status };
+    const [seen] = await link.ask([statusCommand(pid)], { signal, changes: true });
+    const status = readStatus(pid, seen);
+    if (status.exit !== undefined) return { ended: status };
     const failure = answers.find((answer) => !answer.ok);
     if (failure?.ok === false && !NOT_YET.test(failure.text)) throw new NoPlace(failure.text);
   }
 }
 
-/** Gives the program the line that it waits for. */
+/** Gives the program the line that it waits for, and closes the gate: the agent writes what it holds back as it does so. */
 export async function letBegin(link: AgentRounds, gate: number, signal: AbortSignal): Promise<void> {
-  const [write, flush] = await link.ask([
+  const [write, close] = await link.ask([
     { name: "guest-file-write", arguments: { handle: gate, "buf-b64": GO.toBase64() } },
-    { name: "guest-file-flush", arguments: { handle: gate } },
+    { name: "guest-file-close", arguments: { handle: gate } },
   ], { signal, changes: true });
-  for (const answer of [write, flush]) if (!answer.ok) throw refused("guest-file-write", answer);
+  for (const answer of [write, close]) if (!answer.ok) throw refused("guest-file-write", answer);
 }
 
 function streamsOf(link: AgentRounds, opened: ReadonlyMap<string, number>): ProgramStreams | undefined {

@@ -46,8 +46,9 @@ HV
   exec 7<&- 8<&- 9<&-
 else
   "$hv_mkfifo" -m 600 -- "$hv_base.i" "$hv_base.e" "$hv_base.o" || hv_fail place
-  exec </dev/null >"$hv_base.o" 2>"$hv_base.e"
-  read hv_go <"$hv_base.i"
+  exec </dev/null 7<>"$hv_base.i" >"$hv_base.o" 2>"$hv_base.e"
+  read hv_go <&7
+  exec 7<&-
   "$hv_rm" -f -- "$hv_base.i" "$hv_base.e" "$hv_base.o"
 fi
 while [ "$hv_count" -gt 0 ]; do export "$1"; shift; hv_count=$((hv_count - 1)); done

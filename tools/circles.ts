@@ -1,6 +1,10 @@
 /** Files that import each other in a circle: none of them can be read, tested or moved without the others. */
 
-import type { Edge } from "./layers.ts";
+/** One import between two files of the repository, by their paths from its folder on. */
+export interface Edge {
+  from: string;
+  to: string;
+}
 
 /** One circle for each import that closes one, as the files on its way and the first of them once more. */
 export function findCircles(edges: readonly Edge[]): string[][] {

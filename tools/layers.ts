@@ -1,14 +1,8 @@
 /** Holds the module graph against the import rules in `layers.json`, and finds circles in it. */
 
-import { findCircles } from "./circles.ts";
+import { type Edge, findCircles } from "./circles.ts";
 import { ROOT, runOrThrow } from "./programs.ts";
 import layers from "./layers.json" with { type: "json" };
-
-/** One import between two files of the repository, by their paths from its folder on. */
-export interface Edge {
-  from: string;
-  to: string;
-}
 
 /** What may import what. */
 export interface LayerRules {

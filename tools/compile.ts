@@ -37,7 +37,7 @@ export async function compileFor(
     "--no-check",
     "--app-name=hvlab",
     "--allow-import=none.invalid:443",
-    ...readPermissionFlags(),
+    ...readPermissionFlags(target.includes("windows") ? "windows" : "posix"),
     `--target=${target}`,
     `--output=${file}`,
     "main.js",

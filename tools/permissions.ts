@@ -2,13 +2,24 @@
 
 const FILE = new URL("./permissions.txt", import.meta.url);
 
-/** The flags of `tools/permissions.txt`, one string each. */
-export function readPermissionFlags(): string[] {
-  return Deno.readTextFileSync(FILE).split(/\r?\n/).filter((line) => line !== "");
+/** The two kinds of system that the list tells apart. */
+export const SYSTEM_KINDS = ["posix", "windows"] as const;
+export type SystemKind = typeof SYSTEM_KINDS[number];
+
+/** The flags of `tools/permissions.txt`, one string each. A line that begins with a kind of system holds only there. */
+export function readPermissionFlags(
+  system: SystemKind = Deno.build.os === "windows" ? "windows" : "posix",
+): string[] {
+  return Deno.readTextFileSync(FILE).split(/\r?\n/).flatMap((line) => {
+    const [, only = system, flag] = /^(?:(posix|windows) )?(--.*)$/.exec(line) ?? [];
+    return flag !== undefined && only === system ? [flag] : [];
+  });
 }
 
-/** The names that one flag lists: `namesOf(flags, "run")` reads `--allow-run=a,b`. */
+/** The names that the flags of one kind list: `namesOf(flags, "run")` reads `--allow-run=a,b`. */
 export function namesOf(flags: readonly string[], kind: string): string[] {
-  const flag = flags.find((candidate) => candidate.startsWith(`--allow-${kind}=`));
-  return flag === undefined ? [] : flag.slice(flag.indexOf("=") + 1).split(",");
+  const start = `--allow-${kind}=`;
+  return flags.filter((flag) => flag.startsWith(start)).flatMap((flag) =>
+    flag.slice(start.length).split(",")
+  );
 }

@@ -74,11 +74,14 @@ function readPrograms(path) {
   return programs;
 }
 
+/** The flags of the list that hold on this kind of system, the first list of programs with those of the configuration. */
 function readPermissionFlags(programs) {
-  const lines = readFileSync(join(dist, "permissions.txt"), "utf8").split(/\r?\n/).filter((line) =>
-    line !== ""
-  );
-  return lines.map((flag) => flag.startsWith("--allow-run=") ? [flag, ...programs].join(",") : flag);
+  const system = onWindows ? "windows" : "posix";
+  return readFileSync(join(dist, "permissions.txt"), "utf8").split(/\r?\n/).flatMap((line) => {
+    if (line.startsWith("--allow-run=")) return [[line, ...programs].join(",")];
+    const [, only = system, flag] = /^(?:(posix|windows) )?(--.*)$/.exec(line) ?? [];
+    return flag !== undefined && only === system ? [flag] : [];
+  });
 }
 
 /** Passes the standard streams, signals and the exit code through untouched. */

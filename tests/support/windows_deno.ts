@@ -46,7 +46,7 @@ export async function runWindowsHvlab(
 ): Promise<Printed> {
   const program = windowsPath(`${ROOT}/dist/bundle/main.js`);
   return await runWindowsDeno(
-    ["run", ...readPermissionFlags(), "--no-config", "--no-lock", program, ...args],
+    ["run", ...readPermissionFlags("windows"), "--no-config", "--no-lock", program, ...args],
     options,
   );
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { buildBundle } from "../../tools/bundle.ts";
 import { compileFor } from "../../tools/compile.ts";
-import { namesOf, readPermissionFlags } from "../../tools/permissions.ts";
+import { namesOf, readPermissionFlags, type SystemKind } from "../../tools/permissions.ts";
 import { NPM, runProgram } from "../../tools/programs.ts";
 
 /** Where Deno keeps what it embedded: the magic, the length as 8 bytes, a JSON text (seen in Deno 2.9.6). */
@@ -38,8 +38,8 @@ async function compileWith(
   }
 }
 
-function assertIsTheRelease(embedded: Record<string, unknown>): void {
-  const flags = readPermissionFlags();
+function assertIsTheRelease(embedded: Record<string, unknown>, system: SystemKind): void {
+  const flags = readPermissionFlags(system);
   assert.equal(embedded.entrypoint_key, "main.js");
   assert.equal(embedded.app_name, "hvlab");
   assert.equal(embedded.log_level, "ERROR");
@@ -75,7 +75,7 @@ Deno.test({
   async fn() {
     const folder = await Deno.makeTempDir();
     try {
-      assertIsTheRelease(await compileWith(Deno.execPath(), linuxTarget, folder));
+      assertIsTheRelease(await compileWith(Deno.execPath(), linuxTarget, folder), "posix");
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
@@ -92,7 +92,10 @@ Deno.test({
     if ("why" in windowsDeno) return;
     const folder = await Deno.makeTempDir();
     try {
-      assertIsTheRelease(await compileWith(windowsDeno.program, "x86_64-pc-windows-msvc", folder));
+      assertIsTheRelease(
+        await compileWith(windowsDeno.program, "x86_64-pc-windows-msvc", folder),
+        "windows",
+      );
     } finally {
       await Deno.remove(folder, { recursive: true });
     }

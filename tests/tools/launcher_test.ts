@@ -123,6 +123,12 @@ Deno.test({ name: "the launcher adds the programs that the configuration names",
   assert.deepEqual((await clone.run(["vm"], { env: fromFolder })).may, wanted);
 });
 
+Deno.test({ name: "the launcher leaves Windows' programs to Windows", ignore }, async () => {
+  await using clone = await Clone.make();
+  const env = { HVLAB_ASK: "cat|taskkill.exe" };
+  assert.deepEqual((await clone.run(["vm"], { env })).may, ["cat"]);
+});
+
 Deno.test({ name: "a program whose path holds a comma is left out aloud", ignore }, async () => {
   await using clone = await Clone.make();
   await Deno.writeTextFile(`${clone.folder}/lab.yaml`, "programs:\n  cdb.exe: /opt/a,b\n");

@@ -1,10 +1,11 @@
 /** The one permission list against what the source really asks for. */
 
 import assert from "node:assert/strict";
-import { namesOf, readPermissionFlags } from "../../tools/permissions.ts";
+import { namesOf, readPermissionFlags, SYSTEM_KINDS } from "../../tools/permissions.ts";
 import { ROOT } from "../../tools/programs.ts";
 
-const flags = readPermissionFlags();
+const everywhere = SYSTEM_KINDS.map((system) => readPermissionFlags(system));
+const flags = everywhere.flat();
 const sources = await readSources(`${ROOT}/src`);
 
 Deno.test("every environment variable that the source reads is in the list", () => {
@@ -37,28 +38,37 @@ Deno.test("the list of system facts is what src/host asks for, no more and no le
     /\bDeno\.(systemMemoryInfo|hostname|osRelease|osUptime|loadavg|networkInterfaces|uid|gid)\(/g,
     sources,
   );
-  assert.deepEqual([...asked].sort(), namesOf(flags, "sys").sort());
+  assert.deepEqual([...asked].sort(), [...new Set(namesOf(flags, "sys"))].sort());
 });
 
 Deno.test("no kind of permission is granted beyond the documented ones, and nothing is listed twice", () => {
-  const kinds = flags.map((flag) => flag.split("=", 1)[0]);
-  assert.deepEqual(kinds, [
-    "--no-prompt",
-    "--quiet",
-    "--no-remote",
-    "--v8-flags",
-    "--allow-read",
-    "--allow-write",
-    "--allow-net",
-    "--allow-env",
-    "--allow-sys",
-    "--allow-run",
-  ]);
-  for (const kind of ["env", "sys", "run"]) {
-    const names = namesOf(flags, kind);
-    assert.ok(names.length > 0);
-    assert.deepEqual(names, [...new Set(names)]);
+  for (const flags of everywhere) {
+    const kinds = flags.map((flag) => flag.split("=", 1)[0]);
+    assert.deepEqual(kinds, [
+      "--no-prompt",
+      "--quiet",
+      "--no-remote",
+      "--v8-flags",
+      "--allow-read",
+      "--allow-write",
+      "--allow-net",
+      "--allow-env",
+      "--allow-sys",
+      "--allow-run",
+      "--allow-run",
+    ]);
+    for (const kind of ["env", "sys", "run"]) {
+      const names = namesOf(flags, kind);
+      assert.ok(names.length > 0);
+      assert.deepEqual(names, [...new Set(names)]);
+    }
   }
+});
+
+Deno.test("no system may start the other's programs", () => {
+  const [posix = [], windows = []] = everywhere.map((flags) => namesOf(flags, "run"));
+  assert.deepEqual(posix.filter((name) => /\\|^(taskkill|tasklist|powershell)/.test(name)), []);
+  assert.deepEqual(windows.filter((name) => /\/|^(ps|kill|setpriv)$/.test(name)), []);
 });
 
 function isListed(name: string, list: readonly string[]): boolean {

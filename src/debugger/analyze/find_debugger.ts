@@ -3,14 +3,11 @@
 import { HvError } from "../../base/errors.ts";
 import type { Host } from "../../host/host.ts";
 
-/**
- * Names in the order in which they are looked for. The last six are those of the debugger from the Store, which
- * puts them on PATH.
- */
-export const DEBUGGER_NAMES = [
-  "cdb",
-  "cdb.exe",
-  "kd.exe",
+/** Names in the order in which they are looked for. */
+const USUAL_NAMES = ["cdb", "cdb.exe", "kd.exe"] as const;
+
+/** Under which the debugger from Windows' Store puts itself on PATH. */
+const STORE_NAMES = [
   "cdbX64.exe",
   "cdbARM64.exe",
   "cdbX86.exe",
@@ -18,6 +15,9 @@ export const DEBUGGER_NAMES = [
   "kdARM64.exe",
   "kdX86.exe",
 ] as const;
+
+/** All names that a configuration can give a path for. */
+export const DEBUGGER_NAMES = [...USUAL_NAMES, ...STORE_NAMES] as const;
 
 const KITS = ["x64", "arm64", "x86"].flatMap((machine) =>
   ["cdb.exe", "kd.exe"].map((name) =>
@@ -50,7 +50,8 @@ export async function findDebugger(
       retryable: false,
     });
   }
-  for (const name of DEBUGGER_NAMES) {
+  const names = os === "windows" ? DEBUGGER_NAMES : USUAL_NAMES;
+  for (const name of names) {
     const path = await processes.find(name);
     if (path !== undefined) return path;
   }
@@ -63,7 +64,7 @@ export async function findDebugger(
     hint: os === "windows"
       ? 'Install the Debugging Tools for Windows, or name cdb.exe under "programs" in hvlab.yaml'
       : "`hvlab dump triage` needs none. For a second opinion put a wrapper named cdb on PATH",
-    context: { looked_for: [...DEBUGGER_NAMES] },
+    context: { looked_for: [...names] },
     retryable: false,
   });
 }

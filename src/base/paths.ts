@@ -33,7 +33,7 @@ export function isAbsolutePath(path: string): boolean {
 export function resolvePath(folder: string, path: string): string {
   const whole = isAbsolutePath(path) ? path : joinPath(folder, path);
   const windows = isWindowsPath(whole);
-  const root = windows ? /^[A-Za-z]:|^\\\\[^\\/]+[\\/][^\\/]+/.exec(whole)?.[0] ?? "" : "";
+  const root = windows ? windowsRootOf(whole) : "";
   const parts: string[] = [];
   for (const part of whole.slice(root.length).split(windows ? /[\\/]/ : "/")) {
     if (part === "..") parts.pop();
@@ -43,11 +43,28 @@ export function resolvePath(folder: string, path: string): string {
   return root + separator + parts.join(separator);
 }
 
+/**
+ * A path as Windows sees it from a folder with a drive or a share: either separator counts, and one without a root of
+ * its own (`\x`) has the folder's. `undefined` for a drive without a root (`C:x`): it means that drive's own working
+ * folder, which nobody here knows.
+ */
+export function resolveWindowsPath(folder: string, path: string): string | undefined {
+  const written = path.replaceAll("/", "\\");
+  if (/^[A-Za-z]:(?!\\)/.test(written)) return undefined;
+  const isRootless = /^\\(?!\\)/.test(written);
+  return resolvePath(folder, isRootless ? windowsRootOf(folder) + written : written);
+}
+
 /** Whether a path is a folder's own or lies below it. Both are real paths: without `.`, `..` and links. */
 export function isWithin(path: string, folder: string): boolean {
   const separator = isWindowsPath(folder) ? "\\" : "/";
   const start = endsWithSeparator(folder) ? folder : folder + separator;
   return path === folder || path.startsWith(start);
+}
+
+/** The drive or the share of a path; nothing where it has none. */
+function windowsRootOf(path: string): string {
+  return /^[A-Za-z]:|^\\\\[^\\/]+[\\/][^\\/]+/.exec(path)?.[0] ?? "";
 }
 
 function isWindowsPath(path: string): boolean {

@@ -93,4 +93,42 @@ faultTest(
   },
 );
 
+faultTest("a VM is made of no disk that is missing, or that a VM's checkpoints hang on", async ({ lab }) => {
+  const path = `${lab.root}/data.vhdx`;
+  await lab.call("disk_create", { path, size_bytes: 64 * MIB });
+  const { id } = await lab.vm("vm_create", { name: "web", memory_mb: 64, disk: path });
+  await lab.checkpoint("web", "clean", { memory_state: false });
+  const taken = await lab.failure("vm_create", { name: "db", memory_mb: 64, disk: path });
+  assert.deepEqual([taken.code, taken.context.vm, taken.context.left_over], ["hv.conflict", id, []]);
+  assert.match(taken.hint ?? "", new RegExp(`checkpoint list ${id}`));
+  assert.match((await lab.failure("disk_compact", { path })).hint ?? "", new RegExp(`checkpoint list ${id}`));
+  for (const field of ["disk", "parent_disk"]) {
+    const missing = await lab.failure("vm_create", {
+      name: "db",
+      memory_mb: 64,
+      [field]: `${lab.root}/none.vhdx`,
+    });
+    assert.deepEqual([missing.code, missing.context.path], ["hv.not_found", `${lab.root}/none.vhdx`], field);
+  }
+  await lab.call("checkpoint_delete", { vm: "web", checkpoint: "clean" }, { confirm: "web" });
+  const used = await lab.failure("vm_create", { name: "db", memory_mb: 64, disk: path });
+  assert.match(used.hint ?? "", new RegExp(`disk detach ${id} FILE`));
+});
+
+faultTest("a new disk never replaces one that it would hang on", async ({ lab }) => {
+  const [base, child] = [`${lab.root}/base.vhdx`, `${lab.root}/child.vhdx`];
+  await lab.call("disk_create", { path: base, size_bytes: 64 * MIB });
+  await lab.call("disk_create", { path: child, parent: base });
+  const before = await Deno.readFile(base);
+  for (const parent of [base, child]) {
+    assert.equal(
+      (await lab.failure("disk_create", { path: base, parent, overwrite: true })).code,
+      "hv.usage",
+    );
+  }
+  const over = await lab.failure("disk_convert", { path: child, target: base, overwrite: true });
+  assert.equal(over.code, "hv.usage");
+  assert.deepEqual(await Deno.readFile(base), before);
+});
+
 endSharedHost();

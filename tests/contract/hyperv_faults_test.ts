@@ -14,7 +14,7 @@ import { ROOT } from "../../tools/programs.ts";
 import type { CallAnswer, CallRequest } from "../../src/tools/tool.ts";
 import { failureOf } from "../support/failures.ts";
 import { endSharedHost, faultTest, type HyperVLab } from "../support/hyperv_lab.ts";
-import type { HyperVWorld } from "../support/hyperv_world.ts";
+import { type HyperVWorld, runShell } from "../support/hyperv_world.ts";
 import { StepClock } from "../support/step_clock.ts";
 
 const SMALL = { disk_size_mb: 64, memory_mb: 64 };
@@ -295,6 +295,29 @@ faultTest("the VM's usual kind of checkpoint is put back, whatever happens", asy
   }
 });
 
+faultTest(
+  "checkpoints that are made at once are of the kinds that were asked for",
+  async ({ lab, world }) => {
+    await using hyperv = openHyperV(world);
+    const { id } = await lab.vm("vm_create", { name: "web", ...SMALL });
+    await lab.call("vm_start", { vm: "web", until: "heartbeat" });
+    const kind = async (): Promise<string> =>
+      (await hyperv.client.getMachine(id, AbortSignal.timeout(300_000))).checkpoint_type;
+    const usual = await kind();
+    await world.setFaults({ rules: [{ cmdlet: "Checkpoint-VM", do: "delay", seconds: 1 }] });
+    const made = await Promise.all(
+      [true, false].map((memory_state) => lab.checkpoint("web", `memory ${memory_state}`, { memory_state })),
+    );
+    assert.deepEqual(made.map(({ memory_state }) => memory_state), [true, false]);
+    assert.equal(await kind(), usual);
+    // Each holds the kind that was set for its making.
+    for (const { id: checkpoint } of made) {
+      await lab.restore("web", checkpoint);
+      assert.equal(await kind(), usual);
+    }
+  },
+);
+
 const slowly = new StepClock();
 
 faultTest("a guest that cannot be asked is never cut off", async ({ lab }) => {
@@ -320,10 +343,13 @@ faultTest("a deletion takes the VM's own disks and leaves all others", async ({ 
   );
   assert.ok(own?.path !== undefined);
   await lab.call("vm_create", { name: "child", memory_mb: 64, parent_disk: own.path });
-  await lab.call("vm_create", { name: "user", memory_mb: 64, disk: own.path });
+  const disk = `${lab.root}/data.vhdx`;
+  await lab.call("disk_create", { path: disk, size_bytes: 64 * 1024 * 1024 });
+  await lab.call("vm_create", { name: "user", memory_mb: 64, disk });
+  await runShell(world, `Add-VMHardDiskDrive -VMName user -ControllerType SCSI -Path '${own.path}'`);
   await lab.call("vm_delete", { vm: "child" }, { confirm: "child" });
   await lab.call("vm_delete", { vm: "user" }, { confirm: "user" });
-  assert.ok((await Deno.stat(own.path)).isFile);
+  for (const path of [disk, own.path]) assert.ok((await Deno.stat(path)).isFile);
   const removed = await lab.call("vm_delete", { vm: base.id }, { confirm: "base" });
   assert.ok(Array.isArray(removed.files) && removed.files.includes(own.path));
   assert.deepEqual(await foldersOf(world), []);

@@ -147,6 +147,24 @@ faultTest("a VM is adopted by name or id, and forgotten whole", async ({ lab, wo
   assert.deepEqual([after.managed, after.settings?.notes], [false, "mine"]);
 });
 
+faultTest("a restore makes no VM hvlab's nor anybody else's", async ({ lab, world }) => {
+  await runShell(world, "[void] (New-VM theirs -Generation 2 -MemoryStartupBytes 64MB -NoVHD)");
+  await lab.checkpoint("theirs", "before", { memory_state: false });
+  const seen = async (): Promise<unknown[]> => {
+    const { managed, adopted = false, settings } = await lab.vm("vm_get", { vm: "theirs" });
+    return [managed, adopted, settings?.notes];
+  };
+  await lab.call("vm_configure", { vm: "theirs", notes: "old" });
+  await lab.call("vm_adopt", { locator: "theirs" });
+  await lab.checkpoint("theirs", "adopted", { memory_state: false });
+  await lab.call("checkpoint_restore", { vm: "theirs", checkpoint: "before" }, { confirm: "theirs" });
+  assert.deepEqual(await seen(), [true, true, ""]);
+  await lab.call("vm_forget", { vm: "theirs" });
+  await lab.restore("theirs", "adopted");
+  assert.deepEqual(await seen(), [false, false, "old"]);
+  await runShell(world, "Get-VM theirs | Remove-VM -Force");
+});
+
 endSharedHost();
 
 async function lossesOf(lab: Lab, vm: string, args: { keep_disks?: true } = {}): Promise<Loss[]> {

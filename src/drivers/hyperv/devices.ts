@@ -8,6 +8,7 @@ import type { DeviceAbilities, GpuAbilities, SerialPortAbilities } from "../devi
 import type { HyperV } from "./client.ts";
 import { MachineFacts } from "./map.ts";
 import { readAdapters } from "./network/networks.ts";
+import { fullPath } from "./paths.ts";
 
 const Drive = z.object({
   id: z.string(),
@@ -46,7 +47,8 @@ export function openDevices(hyperv: HyperV): DeviceAbilities {
       return [...devicesOf(id, devices), ...cards.map((card) => shown(id, "nic", card, "network adapter"))];
     },
     async setDvd(id, disc, _, scope) {
-      await hyperv.ask(Devices, "set_dvd", { vm: uuidOf(id), path: disc }, scope);
+      const path = disc === null ? null : await fullPath(hyperv.host, disc);
+      await hyperv.ask(Devices, "set_dvd", { vm: uuidOf(id), path }, scope);
     },
     async setTpm(id, present, scope) {
       await hyperv.writeSettings(id, { tpm: present }, scope);

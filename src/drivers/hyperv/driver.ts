@@ -119,7 +119,7 @@ export function openHyperVDriver({ host, state }: HyperVContext): Driver {
     ]),
     ...(simulated ? { simulated } : {}),
     vms,
-    checkpoints: openCheckpoints(hyperv),
+    checkpoints: openCheckpoints(hyperv, state),
     disks: openDisks(hyperv, state),
     console: openConsole(hyperv),
     nmi: openNmi(hyperv),

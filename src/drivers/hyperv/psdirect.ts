@@ -37,7 +37,6 @@ const TRY_AGAIN_MS = 500;
 const Answer = z.object({
   failure: z.optional(z.string()),
   message: z.optional(z.string()),
-  key: z.optional(z.string()),
   out: z.optional(z.nullable(z.string())),
   err: z.optional(z.nullable(z.string())),
   code: z.optional(z.nullable(z.number())),
@@ -144,13 +143,9 @@ export class PowerShellDirect implements GuestChannel {
     { overwrite, token }: WriteOptions,
     signal: AbortSignal,
   ): Promise<void> {
-    const opened = await this.#call(
-      "open_write",
-      [path, overwrite ? "yes" : "no", passingName(path, token)],
-      signal,
-    );
     const action = `write "${path}"`;
-    const key = keyOf(opened, action, { path });
+    const words = [overwrite ? "yes" : "no", passingName(path, token)];
+    const key = await this.#open("open_write", path, words, action, signal);
     const digest = await startSha256();
     try {
       for (let bytes = await feed(); bytes !== null; bytes = await feed()) {
@@ -162,22 +157,23 @@ export class PowerShellDirect implements GuestChannel {
       }
       refuseFailure(await this.#call("close_file", [key, "yes", digest.end()], signal), action, { path });
     } catch (error) {
-      await this.#call("close_file", [key, "no", ""], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+      await this.#giveUp(key);
       throw error;
     }
   }
 
   async readFile(path: string, sink: ByteSink, signal: AbortSignal): Promise<void> {
-    const key = keyOf(await this.#call("open_read", [path], signal), `read "${path}"`, { path });
+    const action = `read "${path}"`;
+    const key = await this.#open("open_read", path, [], action, signal);
     try {
       for (;;) {
         const answer = await this.#call("read_bytes", [key, String(PART_BYTES)], signal);
-        refuseFailure(answer, `read "${path}"`, { path });
+        refuseFailure(answer, action, { path });
         if (!answer.bytes) return;
         await sink(Uint8Array.fromBase64(answer.bytes));
       }
     } finally {
-      await this.#call("close_file", [key, "no", ""], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+      await this.#giveUp(key);
     }
   }
 
@@ -202,7 +198,7 @@ export class PowerShellDirect implements GuestChannel {
       `PowerShell Direct runs a program as "${user}" only with that user's password, and none is stored for this VM`,
       {
         hint:
-          "Store it with `hvlab guest credential`, or log in as that user with --user and --password-from-env",
+          `Store it with \`hvlab guest credential ${this.#vm}\`, or log in as that user with --user and --password-from-env`,
         context: { channel: "psdirect", field: "run_as", user },
       },
     );
@@ -230,6 +226,30 @@ export class PowerShellDirect implements GuestChannel {
     return answer.closed !== true;
   }
 
+  /** Opens a file and answers the key that it is called by. */
+  async #open(
+    call: "open_write" | "open_read",
+    path: string,
+    words: readonly string[],
+    action: string,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const key = crypto.randomUUID();
+    try {
+      refuseFailure(await this.#call(call, [key, path, ...words], signal), action, { path });
+      return key;
+    } catch (error) {
+      // It may be open although nobody has heard so.
+      if (signal.aborted) await this.#giveUp(key);
+      throw error;
+    }
+  }
+
+  /** Closes a file, and takes away what was written into one that is not whole. */
+  async #giveUp(key: string): Promise<void> {
+    await this.#call("close_file", [key, "no", ""], AbortSignal.timeout(END_LIMIT_MS)).catch(() => {});
+  }
+
   async #call(call: string, words: readonly string[], signal: AbortSignal): Promise<Answer> {
     const login = this.#login;
     if (login === undefined) {
@@ -254,10 +274,4 @@ export class PowerShellDirect implements GuestChannel {
       return await ask(await readSecret(this.#place, login) ?? null);
     }
   }
-}
-
-function keyOf(answer: Answer, action: string, context: Record<string, string>): string {
-  refuseFailure(answer, action, context);
-  if (answer.key !== undefined) return answer.key;
-  throw new HvError("hv.internal", `The guest cannot ${action}: it gave no key`, { context });
 }

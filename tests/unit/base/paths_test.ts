@@ -8,6 +8,7 @@ import {
   joinPath,
   nameOf,
   resolvePath,
+  resolveWindowsPath,
 } from "../../../src/base/paths.ts";
 
 const names = fc.array(fc.stringMatching(/^[a-z .]{1,6}$/), { minLength: 1, maxLength: 5 });
@@ -63,4 +64,19 @@ Deno.test("resolvePath agrees with the system's own rules", () => {
     assert.equal(resolvePath(windows, parts.join("\\")), win32.resolve(windows, parts.join("\\")));
   }));
   assert.equal(resolvePath("/a", "/b/../c"), "/c");
+});
+
+Deno.test("a path of Windows is seen from a folder as Windows itself sees it", () => {
+  const part = fc.constantFrom("a", "b c", ".", "..", "é");
+  const separator = fc.constantFrom("\\", "/");
+  const start = fc.constantFrom("", "\\", "/", "D:\\", "d:/", "\\\\host\\share\\", "//host/share/");
+  const folder = fc.constantFrom("C:\\", "C:\\w\\x", "\\\\server\\share\\w");
+  const parts = fc.array(fc.tuple(part, separator), { minLength: 1, maxLength: 5 });
+  fc.assert(fc.property(folder, start, parts, (from, root, chosen) => {
+    const path = root + chosen.flat().slice(0, -1).join("");
+    assert.equal(resolveWindowsPath(from, path), win32.resolve(from, path), path);
+  }));
+  for (const path of ["C:", "C:a", "d:..\\a"]) {
+    assert.equal(resolveWindowsPath("C:\\w", path), undefined, path);
+  }
 });

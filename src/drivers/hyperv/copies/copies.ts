@@ -4,6 +4,7 @@ import * as z from "zod/mini";
 import { startDeadline } from "../../../base/deadline.ts";
 import { HvError } from "../../../base/errors.ts";
 import { joinPath } from "../../../base/paths.ts";
+import { refuseWindowsName } from "../../../base/windows_names.ts";
 import { VmName } from "../../../contract/names.ts";
 import type { DiskMoment } from "../../../contract/vm.ts";
 import type { Host } from "../../../host/host.ts";
@@ -16,13 +17,12 @@ import { applyWaiting } from "../machines/configure.ts";
 import { checkExport, readExportRecord, writeExportRecord } from "./export_record.ts";
 import { bringIntoBeing } from "../machines/making.ts";
 import { refuseTakenName, takeNames } from "../machines/names.ts";
+import { fullNewPath, fullPath } from "../paths.ts";
 
 /** Removing what a failed export has written has a budget of its own. */
 const TIDY_LIMIT_MS = 30_000;
 const TIDY_AGAIN_MS = 200;
 const BYTES_PER_MIB = 1024 * 1024;
-/** Signs that no folder's name may hold on Windows; Hyper-V names an export's folder after the VM. */
-const NO_FOLDER_NAME = /[\\/:*?"<>|]|[. ]$/;
 
 /** Copies of this host's VMs. */
 export function openCopies(hyperv: HyperV, state: StateFolder): CopyAbilities {
@@ -39,17 +39,18 @@ export function openCopies(hyperv: HyperV, state: StateFolder): CopyAbilities {
       return { id: clone, disks };
     },
 
-    async export(id, folder, scope) {
+    async export(id, wanted, scope) {
       const disks = await prepare(hyperv, state, id, scope);
-      const files = await writeFolder(hyperv, folder, scope, async () => {
+      const files = await writeFolder(hyperv, wanted, scope, async (folder) => {
         const { files, machine } = await hyperv.exportMachine(id, folder, scope);
         return await writeExportRecord(hyperv.host, folder, { machine, files, keeps_memory: false }, scope);
       });
       return { files, disks };
     },
 
-    look: (folder, signal) => lookAtExport(hyperv, folder, signal),
-    import: (folder, name, scope) => importVm(hyperv, state, folder, name, scope),
+    look: async (folder, signal) => lookAtExport(hyperv, await fullPath(hyperv.host, folder), signal),
+    import: async (folder, name, scope) =>
+      importVm(hyperv, state, await fullPath(hyperv.host, folder), name, scope),
   };
 }
 
@@ -107,23 +108,30 @@ async function prepare(
   await applyWaiting(hyperv, state, id, scope);
   const machine = await hyperv.getMachine(id, scope.signal);
   const { name } = machine;
-  if (NO_FOLDER_NAME.test(name)) {
-    throw new HvError("hv.unsupported", `Hyper-V cannot copy "${name}": no folder can have that name`, {
-      hint: 'Rename it first: no \\ / : * ? " < > |, and no dot at the end',
-      context: { vm: id, name },
-    });
+  const reason = refuseWindowsName(name);
+  if (reason !== undefined) {
+    // Hyper-V names an export's folder after the VM.
+    throw new HvError(
+      "hv.unsupported",
+      `Hyper-V cannot copy "${name}", for no folder has that name: ${reason}`,
+      {
+        hint: `Rename it first: hvlab vm rename ${id} NAME`,
+        context: { vm: id, name },
+      },
+    );
   }
   return machine.state === "Off" ? "at_rest" : "power_cut";
 }
 
-/** Writes into a folder that does not exist or is empty; after a failure it is as it was. */
+/** Writes into a folder that does not exist or is empty, named by its whole path; after a failure it is as it was. */
 export async function writeFolder(
   { host }: HyperV,
-  folder: string,
+  wanted: string,
   scope: CallScope,
-  write: () => Promise<string[]>,
+  write: (folder: string) => Promise<string[]>,
 ): Promise<string[]> {
   const { files, clock } = host;
+  const folder = await fullNewPath(host, wanted);
   const before = await files.stat(folder, { follow: true });
   if (before !== undefined && (before.kind !== "folder" || (await files.list(folder)).length > 0)) {
     throw new HvError("hv.conflict", `"${folder}" is there already`, {
@@ -136,7 +144,7 @@ export async function writeFolder(
     });
   }
   try {
-    return await write();
+    return await write(folder);
   } catch (error) {
     using limit = startDeadline(clock, TIDY_LIMIT_MS);
     await tidy(host, folder, before !== undefined, limit.signal).catch(() =>

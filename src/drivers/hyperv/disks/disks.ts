@@ -3,12 +3,13 @@
 import * as z from "zod/mini";
 import { HvError } from "../../../base/errors.ts";
 import { uuidOf } from "../../../base/ids.ts";
-import { nameOf, resolvePath } from "../../../base/paths.ts";
+import { nameOf } from "../../../base/paths.ts";
 import { ChainFault, type Disk, type DiskLayer, diskSize, DiskType } from "../../../contract/disk.ts";
 import type { StateFolder } from "../../../state/layout.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { Chain, ConversionWish, DiskAbilities, DiskSpec } from "../../disk_abilities.ts";
 import type { HyperV } from "../client.ts";
+import { fullNewPath, fullPath } from "../paths.ts";
 import { DiskFileFacts, diskOf } from "./disk_facts.ts";
 import { lossesOfMerge, mergeDisk } from "./merges.ts";
 
@@ -44,7 +45,7 @@ const FORMATS: ReadonlyMap<string, "vhdx" | "vhd"> = new Map([
 
 /** The disks of this host. */
 export function openDisks(hyperv: HyperV, state: StateFolder): DiskAbilities {
-  const full = (path: string): Promise<string> => fullPath(hyperv, path);
+  const full = (path: string): Promise<string> => fullPath(hyperv.host, path);
   return {
     async info(path, signal) {
       const { disk } = await hyperv.ask(Answer, "disk_facts", { path: await full(path) }, { signal });
@@ -106,7 +107,7 @@ export function openDisks(hyperv: HyperV, state: StateFolder): DiskAbilities {
 
 async function createDisk(hyperv: HyperV, spec: DiskSpec, scope: CallScope): Promise<Disk> {
   const { type, size_bytes: size, parent, overwrite } = spec;
-  const path = await fullPath(hyperv, spec.path);
+  const path = await fullNewPath(hyperv.host, spec.path);
   needFormat(path, spec.format);
   if (type === "differencing" && parent === undefined) {
     throw usage("A differencing disk needs a parent", "Give --parent FILE");
@@ -127,7 +128,7 @@ async function createDisk(hyperv: HyperV, spec: DiskSpec, scope: CallScope): Pro
     path,
     type,
     size: size === undefined ? null : String(size),
-    parent: parent === undefined ? null : await fullPath(hyperv, parent),
+    parent: parent === undefined ? null : await fullPath(hyperv.host, parent),
     overwrite: overwrite ?? false,
   }, scope);
   return diskOf(disk);
@@ -139,9 +140,14 @@ async function convertDisk(
   { target, format, type, overwrite }: ConversionWish,
   scope: CallScope,
 ): Promise<Disk> {
-  const place = await fullPath(hyperv, target);
+  const place = await fullNewPath(hyperv.host, target);
   needFormat(place, format);
-  const args = { path: await fullPath(hyperv, path), target: place, type, overwrite: overwrite ?? false };
+  const args = {
+    path: await fullPath(hyperv.host, path),
+    target: place,
+    type,
+    overwrite: overwrite ?? false,
+  };
   return diskOf((await hyperv.ask(Answer, "convert_disk", args, scope)).disk);
 }
 
@@ -159,16 +165,6 @@ function needFormat(path: string, wanted: string | undefined): void {
 
 function formatOfName(path: string): "vhdx" | "vhd" | undefined {
   return FORMATS.get(/\.([A-Za-z]+)$/.exec(nameOf(path))?.[1]?.toLowerCase() ?? "");
-}
-
-/**
- * The sidecar has a working folder of its own, and compares paths with those that Hyper-V tells: `D:/a.vhdx`,
- * `D:\b\..\a.vhdx` and `\a.vhdx` would be other disks than `D:\a.vhdx`, on which VMs hang.
- */
-async function fullPath({ host }: HyperV, path: string): Promise<string> {
-  const working = await host.files.realPath(".");
-  const hasNoDrive = host.os === "windows" && /^[\\/](?![\\/])/.test(path);
-  return resolvePath(working, hasNoDrive ? working.slice(0, 2) + path : path);
 }
 
 function chainOf(path: string, { layers: found, broken }: z.infer<typeof Layers>): Chain {

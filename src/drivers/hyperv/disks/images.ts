@@ -15,6 +15,7 @@ import type { CallScope } from "../../call_scope.ts";
 import { copyWithDigest } from "../../copy_with_digest.ts";
 import type { ImageAbilities, ImageSource } from "../../driver.ts";
 import type { HyperV } from "../client.ts";
+import { refuseName } from "../paths.ts";
 
 const RECORD = "image.json";
 const SCHEMA = 1;
@@ -120,6 +121,7 @@ async function importImage(
       context: { image: name },
     });
   }
+  refuseName(name, "an image's folder", { image: name });
   const lockPath = joinPath(state.locks, `hyperv-image-${name}.lock`);
   using _lock = await locks.take(lockPath, scope.signal);
   const folder = joinPath(state.hypervImages, name);

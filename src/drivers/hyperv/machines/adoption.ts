@@ -83,7 +83,7 @@ export async function forgetVm(
   const { notes, name } = await hyperv.getMachine(id, scope.signal);
   if (readTag(notes)?.adopted !== true) {
     throw new HvError("hv.unsupported", `"${name}" was not adopted`, {
-      hint: "Delete it with `hvlab vm delete`",
+      hint: `Delete it with \`hvlab vm delete ${id}\``,
       context: { vm: id },
     });
   }

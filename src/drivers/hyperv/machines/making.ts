@@ -10,6 +10,7 @@ import type { HyperV } from "../client.ts";
 import { diskOf, getImage } from "../disks/images.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
 import type { MachineFacts } from "../map.ts";
+import { fullPath } from "../paths.ts";
 import type { Birth, MachineParts } from "./parts.ts";
 import { type Tag, writeTag } from "./tag.ts";
 
@@ -32,7 +33,7 @@ export async function makeVm(
   const { image, ...rest } = spec;
   refuseUnfit(spec);
   const base = image === undefined ? undefined : diskOf(await getImage(hyperv, state, image));
-  const parts = partsOf(base === undefined ? rest : { ...rest, parent_disk: base });
+  const parts = await partsOf(hyperv, base === undefined ? rest : { ...rest, parent_disk: base });
   using _names = await takeNames(hyperv, state, scope.signal);
   await refuseTakenName(hyperv, spec.name, scope.signal);
   return await bringIntoBeing(
@@ -68,7 +69,9 @@ export async function bringIntoBeing(
   }
 }
 
-function partsOf(spec: VmSpec): Omit<MachineParts, keyof Birth> {
+async function partsOf({ host }: HyperV, spec: VmSpec): Promise<Omit<MachineParts, keyof Birth>> {
+  const full = async (path: string | undefined): Promise<string | null> =>
+    path === undefined ? null : await fullPath(host, path);
   return {
     name: spec.name,
     generation: generationOf(spec),
@@ -76,9 +79,9 @@ function partsOf(spec: VmSpec): Omit<MachineParts, keyof Birth> {
     memory_bytes: spec.memory_mb * BYTES_PER_MIB,
     cpus: spec.cpus,
     disk_bytes: spec.disk_size_mb === undefined ? null : spec.disk_size_mb * BYTES_PER_MIB,
-    disk: spec.disk ?? null,
-    parent_disk: spec.parent_disk ?? null,
-    iso: spec.iso ?? null,
+    disk: await full(spec.disk),
+    parent_disk: await full(spec.parent_disk),
+    iso: await full(spec.iso),
     switch: spec.switch ?? null,
     network: spec.network ?? true,
     tpm: spec.tpm ?? false,

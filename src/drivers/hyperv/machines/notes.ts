@@ -4,11 +4,11 @@
  */
 
 import { HvError } from "../../../base/errors.ts";
-import { joinPath } from "../../../base/paths.ts";
 import type { StateFolder } from "../../../state/layout.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { HyperV } from "../client.ts";
 import type { MachineFacts } from "../map.ts";
+import { takeVmLock } from "./locks.ts";
 
 /** How the operations say that the notes are not what was read: somebody with another state folder changed them. */
 const CHANGED = "notes_changed";
@@ -32,7 +32,7 @@ export async function changeWithNotes<T>(
   change: (machine: MachineFacts) => Promise<T>,
   scope: CallScope,
 ): Promise<T> {
-  using _vm = await hyperv.host.locks.take(lockPath(state, id), scope.signal);
+  using _vm = await takeVmLock(hyperv, state, id, "notes", scope.signal);
   for (let attempt = 1;; attempt++) {
     try {
       return await change(await hyperv.getMachine(id, scope.signal));
@@ -55,18 +55,4 @@ export async function changeNotes(
     const notes = edit(was);
     if (notes !== was) await hyperv.changeMachine("set_machine", id, { notes, was }, scope);
   }, scope);
-}
-
-/** The lock's file goes with its VM; one that cannot go now hurts nobody. */
-export async function endNotesLock({ host }: HyperV, state: StateFolder, id: string): Promise<void> {
-  try {
-    using lock = await host.locks.tryTake(lockPath(state, id));
-    if (lock !== undefined) await host.files.remove(lockPath(state, id));
-  } catch {
-    return;
-  }
-}
-
-function lockPath(state: StateFolder, id: string): string {
-  return joinPath(state.locks, `${id}.lock`);
 }

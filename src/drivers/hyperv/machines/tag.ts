@@ -90,6 +90,13 @@ export function putTag(notes: string, tag: Tag): string {
   return [writeTag(tag), removeTag(notes)].filter((part) => part !== "").join(" ");
 }
 
+/** The notes with the very mark that other notes bear; without one where they bear none. */
+export function copyTag(notes: string, from: string): string {
+  const mark = TAG.exec(from)?.[0] ?? "";
+  if ((TAG.exec(notes)?.[0] ?? "") === mark) return notes;
+  return [mark, removeTag(notes)].filter((part) => part !== "").join(" ");
+}
+
 function timeOf(text: string | undefined): string | undefined {
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
 }

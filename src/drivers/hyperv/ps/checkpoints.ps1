@@ -20,10 +20,12 @@ function Get-Checkpoints([string] $vm) {
     @{ checkpoints = [object[]] $facts; machine = ConvertTo-MachineFacts $machine }
 }
 
+function Get-ListingHint([string] $vm) { "List them with ``hvlab checkpoint list vm-$($vm.ToLowerInvariant())``" }
+
 function Find-Checkpoint($machine, [string] $checkpoint) {
     $found = @(Hyper-V\Get-VMSnapshot -VM $machine -ErrorAction Stop | Where-Object { ([string] $_.Id) -eq $checkpoint })
     if ($found.Count) { return $found[0] }
-    Stop-Operation 'hv.not_found' "The VM has no checkpoint `"ckpt-$checkpoint`"" 'List them with `hvlab checkpoint list`' @{ checkpoint = "ckpt-$checkpoint" }
+    Stop-Operation 'hv.not_found' "The VM has no checkpoint `"ckpt-$checkpoint`"" (Get-ListingHint ([string] $machine.Id)) @{ checkpoint = "ckpt-$checkpoint" }
 }
 
 function Assert-FreeName($machine, [string] $name, [string] $except) {
@@ -36,7 +38,7 @@ function Assert-FreeName($machine, [string] $name, [string] $except) {
 function New-Checkpoint([string] $vm, [string] $name, [bool] $memory_state) {
     $machine = Wait-Idle $vm
     $state = [string] $machine.State
-    if ($memory_state -and $state -ne 'Running') { Stop-WrongState $vm $state.ToLowerInvariant() 'running' 'Start it with `hvlab vm start`, or leave --memory-state out' }
+    if ($memory_state -and $state -ne 'Running') { Stop-WrongState $vm $state.ToLowerInvariant() 'running' ((Get-WakingHint $vm $state) + ', or leave --memory-state out') }
     Assert-FreeName $machine $name ''
     # Without memory a running guest must bring its disks to rest itself; one that cannot is told so, never half saved.
     $kind = $(if ($memory_state -or $state -eq 'Off') { 'Standard' } else { 'ProductionOnly' })
@@ -58,7 +60,7 @@ function New-Checkpoint([string] $vm, [string] $name, [bool] $memory_state) {
         Stop-Operation 'hv.unsupported' 'The guest cannot bring its disks to rest for a checkpoint without memory' 'Give --memory-state, or stop the VM first' @{ reason = [string] $failure.Exception.Message }
     }
     if ($failure) { throw $failure }
-    Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but there is no new checkpoint' 'List them with `hvlab checkpoint list`' @{ name = $name }
+    Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but there is no new checkpoint' (Get-ListingHint $vm) @{ name = $name }
 }
 
 # Puts the VM's usual kind of checkpoint back, for a call that was cut off between setting and putting back.
@@ -81,7 +83,7 @@ function Restore-Checkpoint([string] $vm, [string] $checkpoint) {
     $isThere = ([string] $machine.ParentSnapshotId) -eq $checkpoint -and 'Off', 'Saved', 'FastSaved' -contains [string] $machine.State
     if (-not $isThere) {
         if ($failure) { throw $failure }
-        Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM is not at the checkpoint' 'Look at the VM with `hvlab vm get`' @{ found = [string] $machine.State }
+        Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM is not at the checkpoint' "Look at the VM with ``hvlab vm get vm-$vm``" @{ found = [string] $machine.State }
     }
     if ($memory) { return Start-Machine $vm }
     @{ machine = ConvertTo-MachineFacts $machine }
@@ -98,7 +100,7 @@ function Remove-Checkpoint([string] $vm, [string] $checkpoint) {
     $left = @(Hyper-V\Get-VMSnapshot -VM $machine -ErrorAction Stop | Where-Object { ([string] $_.Id) -eq $checkpoint })
     if ($left.Count) {
         if ($failure) { throw $failure }
-        Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the checkpoint is still there' 'List them with `hvlab checkpoint list`' @{ checkpoint = "ckpt-$checkpoint" }
+        Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the checkpoint is still there' (Get-ListingHint $vm) @{ checkpoint = "ckpt-$checkpoint" }
     }
     @{ machine = ConvertTo-MachineFacts $machine }
 }

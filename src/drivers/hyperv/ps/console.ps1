@@ -8,8 +8,7 @@ function Assert-Running([string] $vm, [string[]] $wanted) {
     $machine = Find-Machine $vm
     $state = [string] $machine.State
     if ($wanted -contains $state) { return $machine }
-    $hint = $(if ($state -eq 'Paused') { 'Let it go on with `hvlab vm resume`' } else { 'Start it with `hvlab vm start`' })
-    Stop-WrongState $vm $state.ToLowerInvariant() (($wanted -join ' or ').ToLowerInvariant()) $hint
+    Stop-WrongState $vm $state.ToLowerInvariant() (($wanted -join ' or ').ToLowerInvariant()) (Get-WakingHint $vm $state)
 }
 
 # A method of a device. 32768 is how a device says that nobody in the guest uses it.

@@ -2,9 +2,20 @@
 
 function ConvertTo-FileList([string] $folder) { [object[]] @([IO.Directory]::GetFiles($folder, '*', 'AllDirectories')) }
 
+# An export puts every disk, with all that it hangs on, into one folder, and so is cut off by a name that comes twice.
+function Assert-DistinctFiles($machine) {
+    $paths = @((Get-DiskChains ([string[]] @(Get-DiskPaths $machine))).chains.Values | ForEach-Object { $_ } | Sort-Object -Unique)
+    $twins = @($paths | Group-Object { [IO.Path]::GetFileName($_) } | Where-Object { $_.Count -gt 1 } | ForEach-Object { $_.Group })
+    if (-not $twins.Count) { return }
+    $vm = 'vm-' + ([string] $machine.Id).ToLowerInvariant()
+    $names = '"' + ($twins[0..1] -join '" and "') + '"'
+    Stop-Operation 'hv.conflict' "Hyper-V cannot copy the VM: its disks $names would be one file" "Detach one of them with ``hvlab disk detach $vm FILE``, after deleting the checkpoints that hold it, and give it another name" @{ vm = $vm; paths = [object[]] $twins; wanted = 'file names that differ'; found = [IO.Path]::GetFileName($twins[0]) }
+}
+
 # Writes a machine into a folder of its name below `folder`. One that runs goes on, and its disks are as after a power cut.
 function Export-Machine([string] $vm, [string] $folder) {
     $machine = Wait-Idle $vm
+    Assert-DistinctFiles $machine
     $live = @{}
     if ('Running', 'Paused' -contains [string] $machine.State) { $live.CaptureLiveState = 'CaptureCrashConsistentState' }
     [void] [IO.Directory]::CreateDirectory($folder)

@@ -31,7 +31,11 @@ function Get-MachinesFolder {
 }
 
 function New-Disk([string] $folder, $disk_bytes, $disk, $parent_disk) {
-    if ($disk) { return [string] $disk }
+    if ($disk) {
+        [void] (Find-Disk ([string] $disk))
+        Assert-DiskFree ([string] $disk) 'use' ''
+        return [string] $disk
+    }
     if (-not $disk_bytes -and -not $parent_disk) { return }
     $server = Get-Server
     $place = [IO.Path]::Combine($folder, 'Virtual Hard Disks')
@@ -39,6 +43,7 @@ function New-Disk([string] $folder, $disk_bytes, $disk, $parent_disk) {
     # An export puts a disk and all that it hangs on into one folder, so that no two may have one name.
     $file = 'disk-' + [IO.Path]::GetFileName($folder).Substring(6, 8)
     if ($parent_disk) {
+        [void] (Find-Disk ([string] $parent_disk))
         $path = [IO.Path]::Combine($place, $file + [IO.Path]::GetExtension([string] $parent_disk))
         [void] (Hyper-V\New-VHD -Path $path -ParentPath ([string] $parent_disk) -Differencing @server -ErrorAction Stop)
         return $path

@@ -71,7 +71,7 @@ function Set-SerialPort([string] $vm, [int] $number, $path, $debugger) {
 function Set-Gpu([string] $vm, [bool] $wanted, $memory_min, $memory_max) {
     if (-not (Test-Gpu)) { Stop-Operation 'hv.unsupported' 'The Hyper-V of this host divides no graphics cards' 'It needs Windows 11 or Windows Server 2022' @{ cmdlet = 'Add-VMGpuPartitionAdapter' } }
     $machine = Find-Machine $vm
-    if ([string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' 'Stop it with `hvlab vm stop`, then change it' }
+    if ([string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' "Stop it with ``hvlab vm stop vm-$vm``, then change it" }
     $present = @(Hyper-V\Get-VMGpuPartitionAdapter -VM $machine -ErrorAction Stop)
     if (-not $wanted) {
         if ($present.Count) { Hyper-V\Remove-VMGpuPartitionAdapter -VM $machine -ErrorAction Stop }

@@ -104,6 +104,9 @@ function New-VirtualDisk([string] $path, [string] $type, $size, $parent, [bool] 
     $kind = @{}
     if ($parent) {
         [void] (Find-Disk ([string] $parent))
+        if (@((Get-DiskChains @([string] $parent)).chains[[string] $parent]) -contains $path) {
+            Stop-Operation 'hv.usage' "`"$path`" would hang on itself" 'Name another parent, or another file for the new disk' @{ path = $path; parent = [string] $parent }
+        }
         $kind.ParentPath = [string] $parent
         $kind.Differencing = $true
     }
@@ -132,6 +135,9 @@ function Convert-Disk([string] $path, [string] $target, [string] $type, [bool] $
     $server = Get-Server
     [void] (Find-Disk $path)
     if ($path -eq $target) { Stop-Operation 'hv.usage' 'The target is the disk itself' 'Name another target' @{ path = $path } }
+    if ([IO.File]::Exists($target) -and @((Get-DiskChains @($path)).chains[$path]) -contains $target) {
+        Stop-Operation 'hv.usage' "`"$path`" hangs on the target" 'Name another target, or merge the disk with `hvlab disk merge`' @{ path = $path; target = $target }
+    }
     if ($overwrite -and [IO.File]::Exists($target)) { Assert-DiskFree $target 'replace' '' }
     $kind = $(if ($type -eq 'fixed') { 'Fixed' } else { 'Dynamic' })
     Write-Progress -Activity 'converting the disk' -Status ' '
@@ -160,18 +166,25 @@ function Get-UsedDisks {
     $used
 }
 
+# What lets go of a disk, by those who need it. Disks that checkpoints have made cannot be taken away one by one.
+function Get-FreeingHint([object[]] $users) {
+    $vm = 'vm-' + $users[0].vm
+    if (@($users | Where-Object { $_.vm -eq $users[0].vm -and $_.path -match '\.avhdx?$' }).Count) { return "Its checkpoints hold it; see them with ``hvlab checkpoint list $vm``, and delete them first" }
+    "Detach `"$($users[0].path)`" first, with ``hvlab disk detach $vm FILE``"
+}
+
 # Refuses when a disk of a machine hangs on this one: it would be nonsense afterwards. `except` is a disk that may.
 function Assert-NoChild([string] $path, [string] $action, [string] $except) {
     $leaning = @(Get-UsedDisks | Where-Object { $_.path -ne $path -and $_.path -ne $except -and $_.chain -contains $path })
     if (-not $leaning.Count) { return }
-    Stop-Operation 'hv.conflict' "Cannot $action `"$path`": the disk `"$($leaning[0].path)`" of the VM `"$($leaning[0].name)`" hangs on it" 'Merge or detach what hangs on it first' @{ path = $path; children = @($leaning | ForEach-Object { $_.path }); vm = 'vm-' + $leaning[0].vm; wanted = 'no children'; found = 'in use' }
+    Stop-Operation 'hv.conflict' "Cannot $action `"$path`": the disk `"$($leaning[0].path)`" of the VM `"$($leaning[0].name)`" hangs on it" (Get-FreeingHint $leaning) @{ path = $path; children = @($leaning | ForEach-Object { $_.path }); vm = 'vm-' + $leaning[0].vm; wanted = 'no children'; found = 'in use' }
 }
 
 # Refuses when any machine has the disk, or a disk that hangs on it.
 function Assert-DiskFree([string] $path, [string] $action, [string] $except) {
     $users = @(Get-UsedDisks | Where-Object { $_.path -ne $except -and $_.chain -contains $path })
     if (-not $users.Count) { return }
-    Stop-Operation 'hv.conflict' "Cannot $action `"$path`": the VM `"$($users[0].name)`" needs it" 'Detach it first' @{ path = $path; vm = 'vm-' + $users[0].vm; name = $users[0].name; wanted = 'not in use'; found = 'in use' }
+    Stop-Operation 'hv.conflict' "Cannot $action `"$path`": the VM `"$($users[0].name)`" needs it" (Get-FreeingHint $users) @{ path = $path; vm = 'vm-' + $users[0].vm; name = $users[0].name; wanted = 'not in use'; found = 'in use' }
 }
 
 # What a merge would do, and what stands in its way.
@@ -185,14 +198,14 @@ function Find-Merge([string] $path) {
     if ($holders.Count) {
         $facts = @{ path = $parent; vm = 'vm-' + $holders[0].vm; wanted = 'not in use'; found = 'in use' }
         if (@($owners | Where-Object { $_.vm -eq $holders[0].vm }).Count) {
-            Stop-Operation 'hv.conflict' "Cannot merge `"$path`": a checkpoint of the VM `"$($holders[0].name)`" has its parent" 'Delete the checkpoint with `hvlab checkpoint delete`: Hyper-V merges its disks by itself, while the VM runs too' $facts
+            Stop-Operation 'hv.conflict' "Cannot merge `"$path`": a checkpoint of the VM `"$($holders[0].name)`" has its parent" "Delete the checkpoint with ``hvlab checkpoint delete $($facts.vm) CHECKPOINT``: Hyper-V merges its disks by itself, while the VM runs too" $facts
         }
-        Stop-Operation 'hv.conflict' "Cannot merge `"$path`": the VM `"$($holders[0].name)`" has its parent" 'Detach the parent first' $facts
+        Stop-Operation 'hv.conflict' "Cannot merge `"$path`": the VM `"$($holders[0].name)`" has its parent" (Get-FreeingHint $holders) $facts
     }
     $awake = @($owners | Where-Object { 'Off' -ne $_.state })
     if ($awake.Count) {
         $state = $awake[0].state.ToLowerInvariant()
-        Stop-Operation 'hv.conflict' "Cannot merge `"$path`" while the VM `"$($awake[0].name)`" is $($state): Hyper-V merges such a disk only while nobody has it open" 'Stop the VM with `hvlab vm stop`, then merge' @{ path = $path; vm = 'vm-' + $awake[0].vm; wanted = 'off'; found = $state }
+        Stop-Operation 'hv.conflict' "Cannot merge `"$path`" while the VM `"$($awake[0].name)`" is $($state): Hyper-V merges such a disk only while nobody has it open" "Stop the VM with ``hvlab vm stop vm-$($awake[0].vm)``, then merge" @{ path = $path; vm = 'vm-' + $awake[0].vm; wanted = 'off'; found = $state }
     }
     Assert-NoChild $path 'merge' ''
     Assert-NoChild $parent 'merge into' $path
@@ -225,7 +238,7 @@ function Complete-Merge([string] $path, [string] $parent, [string[]] $owners) {
     $present = @(Hyper-V\Get-VM -Name '*' @server -ErrorAction Stop | ForEach-Object { ([string] $_.Id).ToLowerInvariant() })
     foreach ($vm in @($owners | Where-Object { $present -contains $_ })) {
         foreach ($drive in @(Find-Drives $vm $path)) { Hyper-V\Set-VMHardDiskDrive -VMHardDiskDrive $drive -Path $parent -ErrorAction Stop }
-        if (@(Find-Drives $vm $path).Count) { Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM still has the disk that was merged' 'Look at the VM, then try again' @{ path = $path; parent = $parent; vm = "vm-$vm" } }
+        if (@(Find-Drives $vm $path).Count) { Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM still has the disk that was merged' "Look at it with ``hvlab vm get vm-$vm``, then try again" @{ path = $path; parent = $parent; vm = "vm-$vm" } }
     }
     @{ disk = ConvertTo-DiskFacts (Find-Disk $parent); removed = $path }
 }
@@ -269,7 +282,7 @@ function Add-Disk([string] $vm, [string] $path) {
     $there = @(Hyper-V\Get-VMHardDiskDrive -VM (Find-Machine $vm) -ErrorAction Stop | Where-Object { [string] $_.Path -eq $path })
     if ($there.Count) { return @{ path = $path } }
     if ($failure) { throw $failure }
-    Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM does not have the disk' 'Look at the VM, then try again' @{ path = $path }
+    Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM does not have the disk' "Look at it with ``hvlab vm get vm-$vm``, then try again" @{ path = $path }
 }
 
 function Remove-AttachedDisk([string] $vm, [string] $path) {
@@ -286,5 +299,5 @@ function Remove-AttachedDisk([string] $vm, [string] $path) {
     $left = @(Hyper-V\Get-VMHardDiskDrive -VM (Find-Machine $vm) -ErrorAction Stop | Where-Object { [string] $_.Path -eq $path })
     if (-not $left.Count) { return @{ path = $path } }
     if ($failure) { throw $failure }
-    Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM still has the disk' 'Look at the VM, then try again' @{ path = $path }
+    Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM still has the disk' "Look at it with ``hvlab vm get vm-$vm``, then try again" @{ path = $path }
 }

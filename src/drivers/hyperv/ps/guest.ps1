@@ -44,7 +44,7 @@ function Stop-GuestFailure($record, [string] $vm) {
     $types = @(for ($at = $record.Exception; $at; $at = $at.InnerException) { $at.GetType().Name })
     if ($types -contains 'PSDirectException') { Stop-Operation 'hv.guest_auth' 'The guest refuses the user or the password' 'Set HVLAB_GUEST_USER and HVLAB_GUEST_PASSWORD to an account of the guest' @{ vm = "vm-$vm" } }
     if ($id -like 'InvalidVMId*') { Assert-Sight }
-    if ($id -like 'InvalidVM*') { Stop-Operation 'hv.conflict' 'The VM does not run' 'Start it with `hvlab vm start`' @{ vm = "vm-$vm"; wanted = 'running'; provider_id = $id } }
+    if ($id -like 'InvalidVM*') { Stop-Operation 'hv.conflict' 'The VM does not run' "Start it with ``hvlab vm start vm-$vm``" @{ vm = "vm-$vm"; wanted = 'running'; provider_id = $id } }
     Stop-Operation 'hv.guest_not_ready' 'The guest does not answer PowerShell Direct yet' 'Wait for the guest to boot; PowerShell Direct needs Windows 10 or Server 2016 and later in it' @{ vm = "vm-$vm"; provider_id = $id }
 }
 
@@ -76,7 +76,7 @@ function Open-GuestSession([string] $vm, [string] $user, [string] $password_vari
     catch { Stop-GuestFailure $_ $vm }
     if ($identity.nonce -ne $nonce -or ($identity.id -and $identity.id -ne $vm)) {
         Remove-PSSession -Session $session
-        Stop-Operation 'hv.guest_identity' 'Another machine answered' 'Look at the VM with `hvlab vm get`' @{ vm = "vm-$vm"; found = [string] $identity.id }
+        Stop-Operation 'hv.guest_identity' 'Another machine answered' "Look at the VM with ``hvlab vm get vm-$vm``" @{ vm = "vm-$vm"; found = [string] $identity.id }
     }
     $sessions["$vm $user"] = $session
     $session

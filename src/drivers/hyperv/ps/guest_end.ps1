@@ -1,5 +1,6 @@
 # The guest's end of PowerShell Direct: Windows PowerShell 5.1 in the guest runs this once for each session. Each function answers
-# with a text of JSON, so that nothing depends on how objects travel.
+# with a text of JSON, so that nothing depends on how objects travel. Whoever starts a program or opens a file gives it the key that
+# it is called by afterwards, and so can end what it has given up before it heard an answer.
 
 $global:HvlabPrograms = @{}
 $global:HvlabFiles = @{}
@@ -15,7 +16,7 @@ function global:Write-HvlabFailure($exception) {
         if (2, 3, 267 -contains $at.NativeErrorCode) { $code = 'not_found' }
         elseif (5, 13 -contains $at.NativeErrorCode) { $code = 'denied' }
     }
-    elseif ($at -is [IO.FileNotFoundException] -or $at -is [IO.DirectoryNotFoundException]) { $code = 'not_found' }
+    elseif ($at -is [IO.FileNotFoundException] -or $at -is [IO.DirectoryNotFoundException] -or $at -is [Management.Automation.DriveNotFoundException]) { $code = 'not_found' }
     elseif ($at -is [UnauthorizedAccessException]) { $code = 'denied' }
     elseif ($at -is [IO.IOException] -and 112, 39, 28 -contains ($at.HResult -band 0xFFFF)) { $code = 'disk_full' }
     elseif ($at -is [IO.IOException] -and 32, 33, 11 -contains ($at.HResult -band 0xFFFF)) { $code = 'locked' }
@@ -37,8 +38,8 @@ function global:Get-HvlabIdentity([string] $nonce) {
     Write-HvlabAnswer @{ nonce = $nonce; id = $id }
 }
 
-# Words: the key that the program is called by, which whoever gives the start up ends it with; how many the program and its arguments
-# are, those; the folder; `feed` for a program that reads what is sent; then names and values of variables.
+# Words: the key; how many the program and its arguments are, those; the folder; `feed` for a program that reads what is sent; then
+# names and values of variables.
 function global:Start-HvlabProgram([string[]] $words) {
     $key, $words = $words
     $words = @($words)
@@ -68,7 +69,7 @@ function global:Start-HvlabProgram([string[]] $words) {
             @{ Stream = $reader.BaseStream; Buffer = $buffer; Task = $reader.BaseStream.ReadAsync($buffer, 0, $buffer.Length) }
         })
         $global:HvlabPrograms[$key] = @{ Process = $process; Inlet = $inlet; Streams = $streams; EndedAt = $null }
-        Write-HvlabAnswer @{ key = $key }
+        Write-HvlabAnswer @{ started = $true }
     }
     catch {
         $global:HvlabPrograms.Remove($key)
@@ -161,17 +162,25 @@ function global:Stop-HvlabProgram([string] $key) {
     Write-HvlabAnswer @{ ended = $program.Process.HasExited }
 }
 
+# The whole path of a file. What PowerShell finds elsewhere (`env:x`, `HKLM:\x`) would be a file of that name in some folder.
+function global:Get-HvlabPath([string] $path) {
+    $provider = $null
+    $drive = $null
+    $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path, [ref] $provider, [ref] $drive)
+    if ($provider.Name -ne 'FileSystem') { throw (New-Object IO.DirectoryNotFoundException "`"$path`" is in no file system") }
+    $full
+}
+
 # Writes under the passing name beside the file, which gets its own when it is whole.
-function global:Open-HvlabWrite([string] $path, [string] $overwrite, [string] $passing) {
+function global:Open-HvlabWrite([string] $key, [string] $path, [string] $overwrite, [string] $passing) {
     try {
-        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        $full = Get-HvlabPath $path
         if ([IO.Directory]::Exists($full)) { return Write-HvlabAnswer @{ failure = 'is_folder'; message = 'It is a folder' } }
         if ($overwrite -ne 'yes' -and [IO.File]::Exists($full)) { return Write-HvlabAnswer @{ failure = 'exists'; message = 'It is there already' } }
-        $passing = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($passing)
+        $passing = Get-HvlabPath $passing
         [void] [IO.Directory]::CreateDirectory([IO.Path]::GetDirectoryName($full))
-        $key = [Guid]::NewGuid().ToString()
         $global:HvlabFiles[$key] = @{ Stream = [IO.File]::Open($passing, 'CreateNew', 'Write'); Passing = $passing; Path = $full; Overwrite = $overwrite -eq 'yes' }
-        Write-HvlabAnswer @{ key = $key }
+        Write-HvlabAnswer @{ opened = $true }
     }
     catch { Write-HvlabFailure $_.Exception }
 }
@@ -209,13 +218,12 @@ function global:Close-HvlabFile([string] $key, [string] $keep, [string] $sha256)
     }
 }
 
-function global:Open-HvlabRead([string] $path) {
+function global:Open-HvlabRead([string] $key, [string] $path) {
     try {
-        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        $full = Get-HvlabPath $path
         if ([IO.Directory]::Exists($full)) { return Write-HvlabAnswer @{ failure = 'is_folder'; message = 'It is a folder' } }
-        $key = [Guid]::NewGuid().ToString()
         $global:HvlabFiles[$key] = @{ Stream = [IO.File]::Open($full, 'Open', 'Read', 'ReadWrite') }
-        Write-HvlabAnswer @{ key = $key }
+        Write-HvlabAnswer @{ opened = $true }
     }
     catch { Write-HvlabFailure $_.Exception }
 }
@@ -232,7 +240,7 @@ function global:Read-HvlabBytes([string] $key, [int] $limit) {
 # A file that is not there counts as removed.
 function global:Remove-HvlabFile([string] $path) {
     try {
-        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        $full = Get-HvlabPath $path
         [IO.File]::Delete($full)
         Write-HvlabAnswer @{ removed = $true }
     }
@@ -242,7 +250,7 @@ function global:Remove-HvlabFile([string] $path) {
 # What a path is; times are milliseconds since 1970.
 function global:Get-HvlabEntry([string] $path) {
     try {
-        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        $full = Get-HvlabPath $path
         $item = New-Object IO.FileInfo $full
         $answer = @{ kind = 'missing' }
         if ([IO.Directory]::Exists($full)) { $answer.kind = 'folder' }
@@ -258,7 +266,7 @@ function global:Get-HvlabEntry([string] $path) {
 
 function global:Set-HvlabTime([string] $path, [string] $milliseconds) {
     try {
-        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        $full = Get-HvlabPath $path
         [IO.File]::SetLastWriteTimeUtc($full, $global:HvlabEpoch.AddMilliseconds([double] $milliseconds))
         Write-HvlabAnswer @{ set = $true }
     }
@@ -277,7 +285,7 @@ function global:Test-HvlabFolder([string] $path, [string] $overwrite) {
 function global:Remove-HvlabPassing([string] $path) {
     try {
         if ($path -notmatch '\.hvlab-[0-9a-f]{8}(\.[a-z0-9]+)?$') { return Write-HvlabAnswer @{ failure = 'denied'; message = 'It has no passing name' } }
-        $full = $ExecutionContext.SessionState.Path.GetUnresolvedProviderPathFromPSPath($path)
+        $full = Get-HvlabPath $path
         if ([IO.Directory]::Exists($full)) { [IO.Directory]::Delete($full, $true) }
         elseif ([IO.File]::Exists($full)) { [IO.File]::Delete($full) }
         Write-HvlabAnswer @{ removed = $true }

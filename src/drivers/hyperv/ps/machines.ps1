@@ -101,19 +101,25 @@ function Invoke-StateChange([string] $vm, [string[]] $wanted, [scriptblock] $cha
     $machine = Wait-Settled $vm
     if ($wanted -contains [string] $machine.State) { return @{ machine = ConvertTo-MachineFacts $machine } }
     if ($failure) { throw $failure }
-    Stop-Operation 'hv.job_failed' "Hyper-V reported success, but the VM is $($machine.State)" 'Look at the VM with `hvlab vm get`' @{ wanted = $wanted -join ' or '; found = [string] $machine.State }
+    Stop-Operation 'hv.job_failed' "Hyper-V reported success, but the VM is $($machine.State)" "Look at the VM with ``hvlab vm get vm-$vm``" @{ wanted = $wanted -join ' or '; found = [string] $machine.State }
 }
 
 function Stop-WrongState([string] $vm, [string] $found, [string] $wanted, [string] $hint) {
     Stop-Operation 'hv.conflict' "The VM is $($found): wanted $wanted" $hint @{ vm = "vm-$vm"; wanted = $wanted; found = $found.ToLowerInvariant() }
 }
 
+# What makes a machine run that does not: one that is paused is not started.
+function Get-WakingHint([string] $vm, [string] $state) {
+    if ('Paused', 'PausedCritical' -contains $state) { return "Let it go on with ``hvlab vm resume vm-$vm``" }
+    "Start it with ``hvlab vm start vm-$vm``"
+}
+
 function Start-Machine([string] $vm) {
     $machine = Find-Machine $vm
     switch ([string] $machine.State) {
         'Running' { return @{ machine = ConvertTo-MachineFacts $machine } }
-        'Paused' { Stop-WrongState $vm 'paused' 'off' 'Resume it with `hvlab vm resume`' }
-        { $_ -in 'Starting', 'Resuming', 'Reset' } { Stop-WrongState $vm 'starting' 'off' 'Another call starts it; wait with `hvlab vm wait`' }
+        'Paused' { Stop-WrongState $vm 'paused' 'off' (Get-WakingHint $vm 'Paused') }
+        { $_ -in 'Starting', 'Resuming', 'Reset' } { Stop-WrongState $vm 'starting' 'off' "Another call starts it; wait with ``hvlab vm wait vm-$vm``" }
     }
     $machine = Wait-Idle $vm
     Invoke-StateChange $vm 'Running' { Hyper-V\Start-VM -VM $machine -ErrorAction Stop 3> $null }
@@ -126,7 +132,7 @@ function Request-Shutdown([string] $vm) {
     $state = [string] $machine.State
     if ($state -eq 'Off') { return @{ asked = $false } }
     if ($state -eq 'Stopping') { return @{ asked = $true } }
-    if ($state -ne 'Running') { Stop-WrongState $vm $state.ToLowerInvariant() 'running' 'Resume or start it first, or cut the power with --mode off' }
+    if ($state -ne 'Running') { Stop-WrongState $vm $state.ToLowerInvariant() 'running' "Resume or start it first, or cut its power: ``hvlab vm stop vm-$vm --mode off``" }
     $component = @(Get-CimInstance -Namespace root/virtualization/v2 -ClassName Msvm_ShutdownComponent -Filter ("SystemName='" + $vm.ToUpperInvariant() + "'") -ErrorAction Stop)
     $answer = $null
     if ($component.Count) { $answer = [long] (Invoke-CimMethod -InputObject $component[0] -MethodName InitiateShutdown -Arguments @{ Force = $false; Reason = 'hvlab' } -ErrorAction Stop).ReturnValue }
@@ -139,7 +145,7 @@ function Stop-Machine([string] $vm, [string] $mode) {
     if ($state -eq 'Off') { return @{ machine = ConvertTo-MachineFacts $machine } }
     if ($mode -eq 'save') {
         if ($state -eq 'Saved') { return @{ machine = ConvertTo-MachineFacts $machine } }
-        if ('Running', 'Paused' -notcontains $state) { Stop-WrongState $vm $state.ToLowerInvariant() 'running' 'Start it with `hvlab vm start`' }
+        if ('Running', 'Paused' -notcontains $state) { Stop-WrongState $vm $state.ToLowerInvariant() 'running' (Get-WakingHint $vm $state) }
         return Invoke-StateChange $vm 'Saved' { Hyper-V\Save-VM -VM $machine -ErrorAction Stop 3> $null }
     }
     if ($state -eq 'Saved') { return Invoke-StateChange $vm 'Off' { Hyper-V\Remove-VMSavedState -VM $machine -ErrorAction Stop } }
@@ -150,7 +156,7 @@ function Suspend-Machine([string] $vm) {
     $machine = Find-Machine $vm
     $state = [string] $machine.State
     if ($state -eq 'Paused') { return @{ machine = ConvertTo-MachineFacts $machine } }
-    if ($state -ne 'Running') { Stop-WrongState $vm $state.ToLowerInvariant() 'running' 'Start it with `hvlab vm start`' }
+    if ($state -ne 'Running') { Stop-WrongState $vm $state.ToLowerInvariant() 'running' (Get-WakingHint $vm $state) }
     Invoke-StateChange $vm 'Paused' { Hyper-V\Suspend-VM -VM $machine -ErrorAction Stop 3> $null }
 }
 
@@ -161,7 +167,7 @@ function Resume-Machine([string] $vm) {
         'Saved' { return Start-Machine $vm }
         { $_ -in 'Paused', 'PausedCritical' } { return Invoke-StateChange $vm 'Running' { Hyper-V\Resume-VM -VM $machine -ErrorAction Stop 3> $null } }
     }
-    Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'paused' 'Start it with `hvlab vm start`'
+    Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'paused' "Start it with ``hvlab vm start vm-$vm``"
 }
 
 function Rename-Machine([string] $vm, [string] $name) {
@@ -172,7 +178,7 @@ function Rename-Machine([string] $vm, [string] $name) {
     $machine = Find-Machine $vm
     if ([string] $machine.Name -cne $name) {
         if ($failure) { throw $failure }
-        Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM has its old name' 'Look at the VM with `hvlab vm get`' @{ found = [string] $machine.Name }
+        Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM has its old name' "Look at the VM with ``hvlab vm get vm-$vm``" @{ found = [string] $machine.Name }
     }
     @{ machine = ConvertTo-MachineFacts $machine }
 }
@@ -195,7 +201,7 @@ function ConvertTo-PlainText($text) { ([string] $text).Replace("`r`n", "`n").Tri
 function Set-Machine([string] $vm, $memory_bytes, $cpus, $notes, $was) {
     $machine = Find-Machine $vm
     if ($null -ne $notes) { Assert-Notes $machine $was }
-    if (($null -ne $memory_bytes -or $null -ne $cpus) -and [string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' 'Stop it with `hvlab vm stop`, then change it' }
+    if (($null -ne $memory_bytes -or $null -ne $cpus) -and [string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' "Stop it with ``hvlab vm stop vm-$vm``, then change it" }
     if ($null -ne $memory_bytes) { Hyper-V\Set-VMMemory -VM $machine -StartupBytes ([long] $memory_bytes) -ErrorAction Stop }
     if ($null -ne $cpus) { Hyper-V\Set-VMProcessor -VM $machine -Count ([long] $cpus) -ErrorAction Stop }
     if ($null -ne $notes) { Set-Notes $machine $notes }

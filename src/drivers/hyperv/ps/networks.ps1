@@ -57,7 +57,7 @@ function Remove-Switch([string] $id) {
     if ($facts.builtin -or -not $facts.notes.Contains('[hvlab;')) { Stop-Operation 'hv.policy_denied' "Refused to remove the switch `"$($facts.name)`": hvlab did not make it" 'Only switches from `hvlab switch create` are deleted' @{ switch = $facts.name; id = $id } }
     if ($facts.machines.Count) {
         $machines = @($facts.machines | ForEach-Object { "vm-$_" })
-        Stop-Operation 'hv.conflict' "Cannot remove the switch `"$($facts.name)`": network cards of VMs are on it" 'Take them off with `hvlab nic set` or `hvlab nic remove`' @{ switch = $facts.name; vms = $machines; wanted = 'unused'; found = 'in use' }
+        Stop-Operation 'hv.conflict' "Cannot remove the switch `"$($facts.name)`": network cards of VMs are on it" "See them with ``hvlab nic list $($machines[0])``, and take them off with ``hvlab nic set`` or ``hvlab nic remove``" @{ switch = $facts.name; vms = $machines; wanted = 'unused'; found = 'in use' }
     }
     Remove-SwitchNat $switch
     $failure = $null
@@ -96,7 +96,7 @@ function Find-Adapter($machine, [string] $adapter) {
     $all = @(Hyper-V\Get-VMNetworkAdapter -VM $machine -ErrorAction Stop)
     $found = @($all | Where-Object { (Get-PartId $_) -eq $adapter })
     if ($found.Count) { return $found[0] }
-    Stop-Operation 'hv.not_found' "The VM has no network card `"$adapter`"" 'List them with `hvlab nic list`' @{ nic = $adapter; known = @($all | ForEach-Object { Get-PartId $_ }) }
+    Stop-Operation 'hv.not_found' "The VM has no network card `"$adapter`"" ('List them with `hvlab nic list vm-' + ([string] $machine.Id).ToLowerInvariant() + '`') @{ nic = $adapter; known = @($all | ForEach-Object { Get-PartId $_ }) }
 }
 
 function Set-AdapterVlan($adapter, [int] $vlan) {
@@ -141,5 +141,5 @@ function Remove-Adapter([string] $vm, [string] $adapter) {
     $left = @(Hyper-V\Get-VMNetworkAdapter -VM $machine -ErrorAction Stop | Where-Object { (Get-PartId $_) -eq $adapter })
     if (-not $left.Count) { return @{ removed = $true } }
     if ($failure) { throw $failure }
-    Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the network card is still there' 'List them with `hvlab nic list`' @{ nic = $adapter }
+    Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the network card is still there' "List them with ``hvlab nic list vm-$vm``" @{ nic = $adapter }
 }

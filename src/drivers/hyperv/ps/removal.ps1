@@ -175,7 +175,7 @@ function Remove-Machine([string] $vm, $folder, [bool] $keep_disks, [bool] $alone
     if (-not $is_gone) {
         if ($own -and $keep_disks) { [IO.File]::Delete([IO.Path]::Combine($own, $script:KeptMark)) }
         if ($failure) { throw $failure }
-        Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM is still there' 'Look at the VM with `hvlab vm get`' @{ vm = "vm-$vm" }
+        Stop-Operation 'hv.job_failed' 'Hyper-V reported success, but the VM is still there' "Look at the VM with ``hvlab vm get vm-$vm``" @{ vm = "vm-$vm" }
     }
     $global:HvlabShared.Tied.Remove($vm)
     $files = @()

@@ -94,7 +94,7 @@ function Assert-Settable($machine, [string] $vm, $secure_boot, $tpm, $boot, [boo
     if ([int] $machine.Generation -ne 2 -and ($null -ne $secure_boot -or $null -ne $tpm)) {
         Stop-Operation 'hv.unsupported' 'Secure Boot and a TPM need generation 2, and the VM is of generation 1' 'Make a VM of generation 2; a generation cannot be changed' @{ vm = "vm-$vm"; generation = [int] $machine.Generation }
     }
-    if ($only_off -and [string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' 'Stop it with `hvlab vm stop`, then change it' }
+    if ($only_off -and [string] $machine.State -ne 'Off') { Stop-WrongState $vm ([string] $machine.State).ToLowerInvariant() 'off' "Stop it with ``hvlab vm stop vm-$vm``, then change it" }
 }
 
 # The keys of Secure Boot come before the TPM, and memory's switch and bounds in one call.

@@ -8,7 +8,7 @@ import type { RemovalOptions } from "../../driver.ts";
 import { forgetVm } from "../machines/adoption.ts";
 import type { MachineDisks } from "../answers.ts";
 import type { HyperV } from "../client.ts";
-import { endNotesLock } from "../machines/notes.ts";
+import { endVmLocks } from "../machines/locks.ts";
 import { readTag } from "../machines/tag.ts";
 
 /**
@@ -34,7 +34,7 @@ export async function removeVm(
     { ...own, keep_disks, alone: tag?.sandbox !== undefined },
     scope,
   );
-  await endNotesLock(hyperv, state, id);
+  await endVmLocks(hyperv, state, id);
   return {
     id,
     name,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import {
+  copyTag,
   putTag,
   readNext,
   readTag,
@@ -36,6 +37,15 @@ Deno.test("an unreadable time is no time, and the next field is not part of it",
     readTag(`[hvlab;key=${key};created=${created_at};making=yes;x=y;]`)?.created_at,
     created_at,
   );
+});
+
+Deno.test("the very mark of other notes comes into notes, and none where those bear none", () => {
+  const mark = writeTag({ key, making: false }).replace("]", "later=x;]");
+  const old = `${writeTag({ key, making: true })} mine`;
+  assert.equal(copyTag(old, `theirs ${mark}`), `${mark} mine`);
+  assert.equal(copyTag("mine", mark), `${mark} mine`);
+  assert.equal(copyTag(old, "theirs"), "mine");
+  assert.equal(copyTag(" mine ", "theirs"), " mine ");
 });
 
 Deno.test("what waits for the next start comes and goes without touching the rest", () => {

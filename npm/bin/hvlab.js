@@ -41,12 +41,13 @@ function configPath() {
     else if (own[index].startsWith("--config=")) named = own[index].slice("--config=".length);
   }
   if (named) return named;
-  const { APPDATA = "", HOME = "", XDG_CONFIG_HOME } = process.env;
+  const { APPDATA = "", HOME = "", XDG_CONFIG_HOME = "" } = process.env;
   if (onWindows) return join(APPDATA, "hvlab", "hvlab.yaml");
   if (process.platform === "darwin") {
     return join(HOME, "Library", "Application Support", "hvlab", "hvlab.yaml");
   }
-  return join(XDG_CONFIG_HOME || join(HOME, ".config"), "hvlab", "hvlab.yaml");
+  const folder = XDG_CONFIG_HOME.startsWith("/") ? XDG_CONFIG_HOME : join(HOME, ".config");
+  return join(folder, "hvlab", "hvlab.yaml");
 }
 
 /** The absolute paths in the configuration's `programs:` section; none when it cannot be read. */

@@ -1,6 +1,6 @@
 /** Environment variables and the platform's usual folders. */
 
-import { joinPath } from "../base/paths.ts";
+import { isAbsolutePath, joinPath } from "../base/paths.ts";
 import { HvError } from "../base/errors.ts";
 import type { OperatingSystem } from "./operating_system.ts";
 
@@ -37,7 +37,7 @@ export class DenoEnvironment implements Environment {
   configFolder(): string {
     if (this.#os === "windows") return joinPath(this.#require("APPDATA"), "hvlab");
     if (this.#os === "darwin") return joinPath(this.#home(), "Library", "Application Support", "hvlab");
-    return joinPath(this.get("XDG_CONFIG_HOME") ?? joinPath(this.#home(), ".config"), "hvlab");
+    return joinPath(this.#folder("XDG_CONFIG_HOME") ?? joinPath(this.#home(), ".config"), "hvlab");
   }
 
   stateFolder(): string {
@@ -45,11 +45,11 @@ export class DenoEnvironment implements Environment {
     if (this.#os === "darwin") {
       return joinPath(this.#home(), "Library", "Application Support", "hvlab", "state");
     }
-    return joinPath(this.get("XDG_STATE_HOME") ?? joinPath(this.#home(), ".local", "state"), "hvlab");
+    return joinPath(this.#folder("XDG_STATE_HOME") ?? joinPath(this.#home(), ".local", "state"), "hvlab");
   }
 
   runtimeFolder(): string {
-    const own = this.get("XDG_RUNTIME_DIR");
+    const own = this.#folder("XDG_RUNTIME_DIR");
     if (own !== undefined && own.length < 50) return joinPath(own, "hvlab");
     return `/tmp/hvlab-${Deno.uid() ?? 0}`;
   }
@@ -58,10 +58,20 @@ export class DenoEnvironment implements Environment {
     return this.#require("HOME");
   }
 
-  #require(name: string): string {
+  /**
+   * A folder that a variable names. A relative one counts for nothing, as the XDG rules have it: it would lead into
+   * whatever folder the program was started in.
+   */
+  #folder(name: string): string | undefined {
     const value = this.get(name);
+    return value !== undefined && isAbsolutePath(value) ? value : undefined;
+  }
+
+  #require(name: string): string {
+    const value = this.#folder(name);
     if (value !== undefined) return value;
-    throw new HvError("hv.unavailable", `The environment variable "${name}" is not set`, {
+    const wrong = this.get(name) === undefined ? "is not set" : "does not hold a full path";
+    throw new HvError("hv.unavailable", `The environment variable "${name}" ${wrong}`, {
       hint: `Set ${name}, or name the folders with HVLAB_STATE and --config`,
       context: { variable: name },
       retryable: false,

@@ -180,3 +180,29 @@ inBothEras(
 inBothEras("an unknown tool is an error of the protocol", async (server) => {
   assert.equal(errorOf(await server.call("hv_nothing_like_it")).code, -32602);
 });
+
+inBothEras("a name without end is answered in few words", async (server) => {
+  const answer = await server.call(`hv_${"x".repeat(1_000_000)}`);
+  assert.equal(errorOf(answer).code, -32602);
+  assert.ok(JSON.stringify(answer).length < 5_000);
+});
+
+inBothEras("where class X is forbidden, hv_call still reaches what changes without it", async (server) => {
+  dataOf(await server.call("hv_vm_create", { name: "web", image: "tiny" }));
+  const rename = { tool: "hv_vm_rename", args: { vm: "web", name: "other" } };
+  assert.equal(dataOf(await server.call("hv_call", rename)).name, "other");
+  const type = { tool: "hv_console_type", args: { vm: "other", text: "x" } };
+  const refusal = failureOf(await server.call("hv_call", type));
+  assert.equal(refusal.code, "hv.policy_denied");
+  assert.match(String(refusal.message), /"console_type" \(class X\)/);
+}, {
+  config: {
+    ...DEFAULT_CONFIG,
+    policy: { ...DEFAULT_CONFIG.policy, deny: { classes: ["X"], tools: [] } },
+  },
+});
+
+inBothEras("a call of the wrong way is told the tool of the right one", async (server) => {
+  const refusal = failureOf(await server.call("hv_call", { tool: "hv_vm_list", args: {} }));
+  assert.equal(refusal.hint, "Call it with `hv_read`");
+});

@@ -121,6 +121,16 @@ Deno.test({ name: "the launcher adds the programs that the configuration names",
   if (Deno.build.os !== "linux") return;
   const fromFolder = { ...env, XDG_CONFIG_HOME: `${clone.folder}/configs` };
   assert.deepEqual((await clone.run(["vm"], { env: fromFolder })).may, wanted);
+  const fromWorkingFolder = { ...env, XDG_CONFIG_HOME: "configs" };
+  assert.deepEqual((await clone.run(["vm"], { env: fromWorkingFolder })).may, []);
+});
+
+Deno.test({ name: "the launcher reads past a byte order mark", ignore }, async () => {
+  await using clone = await Clone.make();
+  const tool = `${clone.folder}/tool`;
+  await Deno.copyFile("/bin/true", tool);
+  await Deno.writeTextFile(`${clone.folder}/lab.yaml`, `\uFEFFprograms:\n  qemu-img: ${tool}\n`);
+  assert.deepEqual((await clone.run(["--config", "lab.yaml"], { env: { HVLAB_ASK: tool } })).may, [tool]);
 });
 
 Deno.test({ name: "the launcher leaves Windows' programs to Windows", ignore }, async () => {

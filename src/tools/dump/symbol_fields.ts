@@ -1,7 +1,7 @@
 /** What every tool that reads symbols takes. */
 
 import * as z from "zod/mini";
-import { checkDownload } from "../policy.ts";
+import { checkDownload } from "../download_policy.ts";
 import type { CallContext } from "../tool.ts";
 import { Path } from "../../contract/path.ts";
 import { type SymbolSearch, symbolSearch } from "../../debugger/symbols/symbol_search.ts";

@@ -3,7 +3,7 @@ import { HvError } from "../../base/errors.ts";
 import { Image } from "../../contract/image.ts";
 import { ImageName } from "../../contract/names.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { checkDownload } from "../policy.ts";
+import { checkDownload } from "../download_policy.ts";
 import { defineTool } from "../define_tool.ts";
 
 const GIB = 1024 ** 3;

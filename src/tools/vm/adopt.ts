@@ -4,7 +4,8 @@ import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
-import { checkGivenName } from "../policy.ts";
+import { checkAdoptedName, checkGivenName } from "../given_names.ts";
+import { checkVm } from "../policy.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Takes a VM that somebody else made under hvlab's names. Its process and its disks stay theirs. */
@@ -20,13 +21,17 @@ export default defineTool({
   feature: "adoption",
   async handle({ locator, name }, context) {
     const { driver, config, door, signal } = context;
-    if (name !== undefined) checkGivenName(config, door, name);
+    if (name !== undefined) {
+      checkGivenName(config, door, name);
+      checkAdoptedName(config, name);
+    }
     await checkMachineLimits(driver, config.limits, { memory_mb: 0, cpus: 0 }, signal);
     const adoption = abilityOf(driver, "adoption");
     const id = await adoption.adopt(locator, name, context);
     const vm = await driver.vms.get(id, signal);
     try {
       checkGivenName(config, door, vm.name);
+      checkVm(config, vm);
     } catch (error) {
       await adoption.forget(id, context);
       throw error;

@@ -3,7 +3,7 @@ import { VmName, VmRef } from "../../contract/names.ts";
 import { DiskMoment, Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
-import { checkGivenName } from "../policy.ts";
+import { checkGivenName } from "../given_names.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Makes a new VM with another one's disks as they are now. Memory, checkpoints and a sandbox's lease stay behind. */

@@ -4,7 +4,7 @@ import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
-import { checkGivenName } from "../policy.ts";
+import { checkGivenName } from "../given_names.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Makes a VM of a folder that `vm_export` or `checkpoint_export` wrote, or the provider's own export. */

@@ -1,7 +1,7 @@
 import { VmName, VmRef } from "../../contract/names.ts";
 import { Vm } from "../../contract/vm.ts";
 import { abilityOf } from "../../flows/abilities.ts";
-import { checkGivenName } from "../policy.ts";
+import { checkGivenName } from "../given_names.ts";
 import { defineTool } from "../define_tool.ts";
 
 /** Gives a VM another name, whatever its state; its id stays. */

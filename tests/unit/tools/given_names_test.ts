@@ -33,3 +33,18 @@ Deno.test("whoever types on the command line gives any name", async () => {
   await lab.call("vm_create", { name: "web", image: "tiny" });
   assert.equal((await lab.vm("vm_rename", { vm: "web", name: "free" })).name, "free");
 });
+
+Deno.test("a VM of somebody else is taken only where the policy allows the VM as it is", async () => {
+  const openDriver = (): Promise<MemoryDriver> => Promise.resolve(new MemoryDriver());
+  const config = { ...CONFIG, policy: { ...CONFIG.policy, vms: ["web"] } };
+  for (const door of ["cli", "mcp"] as const) {
+    await using lab = await Lab.open({ openDriver, image: "tiny", door, config });
+    for (
+      const args of [{ locator: "theirs" }, { locator: "theirs", name: "web" }, { locator: "web", name: "x" }]
+    ) {
+      assert.equal((await lab.failure("vm_adopt", args)).code, "hv.policy_denied", JSON.stringify(args));
+      assert.deepEqual(await lab.names(), []);
+    }
+    assert.equal((await lab.call("vm_adopt", { locator: "web" })).name, "web");
+  }
+});

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { HvError } from "../../../src/base/errors.ts";
+import type { Vm } from "../../../src/contract/vm.ts";
 import { type Config, DEFAULT_CONFIG } from "../../../src/config/config.ts";
 import { openDenoHost } from "../../../src/host/deno_host.ts";
-import { checkDownload, checkWrite } from "../../../src/tools/policy.ts";
+import { checkDownload } from "../../../src/tools/download_policy.ts";
+import { checkTool, checkVm, checkWrite, mayRunWithoutPlan } from "../../../src/tools/policy.ts";
 import { catalogue } from "../../../src/tools/table.ts";
 import { joinPath } from "../../../src/base/paths.ts";
 import { withTemporaryFolder } from "../../support/temporary_folder.ts";
@@ -77,5 +79,68 @@ Deno.test(
           tool,
         );
       }
+    }),
+);
+
+Deno.test("a path that ends in dots is the folder that it leads to", () =>
+  withTemporaryFolder(async (root) => {
+    await Deno.mkdir(`${root}/allowed/sub`, { recursive: true });
+    const config = withPolicy({ folders: [`${root}/allowed`] });
+    const check = (path: string): Promise<void> => checkWrite(config, openDenoHost(), "mcp", root + path);
+    for (const path of ["/allowed/x", "/allowed/sub/..", "/allowed/.", "/allowed/..x", "/allowed/..."]) {
+      await check(path);
+    }
+    const out = ["/allowed/..", "/allowed/sub/../..", "/allowed/../", "/allowed/../.", "/allowed/none/.."];
+    for (const path of out) await assert.rejects(check(path), isDenied, path);
+  }));
+
+Deno.test("a call that is handed on has the class of the tool that it goes to", async () => {
+  const config = withPolicy({ deny: { classes: ["X"], tools: [] } });
+  const callTool = await catalogue.load("call");
+  assert.doesNotThrow(() => checkTool(config, callTool));
+  const withoutCall = withPolicy({ deny: { classes: [], tools: ["call"] } });
+  assert.throws(() => checkTool(withoutCall, callTool), isDenied);
+  const exec = await catalogue.load("guest_exec");
+  assert.throws(() => checkTool(config, exec), isDenied);
+});
+
+Deno.test("a VM is allowed by its name, its id and its bare uuid", () => {
+  const uuid = "0b3f2c1e-5a77-4e1b-9d5e-0f6a1c2b3d4e";
+  const vm: Vm = {
+    id: `vm-${uuid}`,
+    name: "web",
+    state: "off",
+    driver: "memory",
+    sandbox: false,
+    managed: true,
+    memory_mb: 64,
+    cpus: 1,
+  };
+  for (const name of ["web", `vm-${uuid}`, uuid, uuid.toUpperCase()]) {
+    assert.doesNotThrow(() => checkVm(withPolicy({ vms: [name] }), vm), name);
+    assert.ok(mayRunWithoutPlan(withPolicy({ exec_without_plan: [name] }), "mcp", vm), name);
+  }
+  for (const name of ["Web", "we", `ckpt-${uuid}`, "*"]) {
+    assert.throws(() => checkVm(withPolicy({ vms: [name] }), vm), isDenied, name);
+  }
+});
+
+Deno.test(
+  "a link in an allowed folder leads no written file out of it",
+  { ignore: hasNoLinks },
+  () =>
+    withTemporaryFolder(async (root) => {
+      await Deno.mkdir(`${root}/allowed/sub`, { recursive: true });
+      await Deno.writeTextFile(`${root}/outside`, "");
+      await Deno.writeTextFile(`${root}/allowed/sub/inside`, "");
+      await Deno.symlink(`${root}/outside`, `${root}/allowed/out`);
+      await Deno.symlink(`${root}/nowhere`, `${root}/allowed/nowhere`);
+      await Deno.symlink(`${root}/allowed/sub/inside`, `${root}/allowed/in`);
+      const config = withPolicy({ folders: [`${root}/allowed`] });
+      const check = (name: string): Promise<void> =>
+        checkWrite(config, openDenoHost(), "mcp", `${root}/allowed/${name}`);
+      await check("in");
+      await assert.rejects(check("out"), isDenied);
+      await assert.rejects(check("nowhere"), HvError);
     }),
 );

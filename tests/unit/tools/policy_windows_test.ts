@@ -41,6 +41,8 @@ Deno.test("on Windows no way of writing a path leads out of the allowed folders"
       "C:a.txt",
       "D:sub\\a.txt",
       "\\\\server\\share\\a.txt",
+      "//server/share/a.txt",
+      "C:/out/../a.txt",
     ]
   ) {
     await assert.rejects(

@@ -73,7 +73,11 @@ Deno.test("what only reads is allowed, and whatever could do more is not", () =>
     assert.throws(() => checkReadingOnly([command], []), refuses("hv.policy_denied"), command);
   }
   checkReadingOnly(["!process 0 0", ".reload /f"], ["!process", ".reload"]);
-  assert.throws(() => checkReadingOnly(["!processx"], ["!process"]), refuses("hv.policy_denied"));
+  const hidden = ['!process "0;.dump x"', "!process 0 {; .writemem c:\\x 0 L1", "!process {;.dump x}"];
+  for (const command of ["!processx", ...hidden]) {
+    assert.deepEqual(splitCommands(command), [command]);
+    assert.throws(() => checkReadingOnly([command], ["!process"]), refuses("hv.policy_denied"), command);
+  }
 });
 
 Deno.test("a script is cut into its commands again, wherever the text ends", () => {

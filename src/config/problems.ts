@@ -6,6 +6,11 @@ import { suggest } from "../base/suggest.ts";
 import { KNOWN_KEYS } from "./schema.ts";
 import type { KeyPath, Place } from "./yaml.ts";
 
+/** So many problems are told one by one; a file with more is another kind of file. */
+const MOST_TOLD = 100;
+/** The longest text that is quoted whole. */
+const LONGEST_QUOTE = 100;
+
 /** One thing that is wrong. */
 export interface Problem {
   /** The key path with dots, list positions in brackets; "" is the whole file. */
@@ -78,7 +83,8 @@ export function configFailure(file: string, problems: readonly Problem[], cause?
       file,
       ...(first?.place === undefined ? {} : { ...first.place }),
       key: first?.key ?? "",
-      problems: problems.map(problemObject),
+      problems: problems.slice(0, MOST_TOLD).map(problemObject),
+      ...(problems.length > MOST_TOLD ? { truncated: true } : {}),
     },
     cause,
   });
@@ -102,7 +108,7 @@ function unknownKey(parent: KeyPath, key: string, placeOf: (path: KeyPath) => Pl
   return {
     key: keyText([...parent, key]),
     place: placeOf([...parent, key]),
-    found: `unknown key "${key}"${place === "" ? "" : ` in "${place}"`}`,
+    found: `unknown key "${shorten(key)}"${place === "" ? "" : ` in "${place}"`}`,
     advice: `${didYouMean(meant)}Known here: ${here.join(", ")}`,
   };
 }
@@ -121,7 +127,11 @@ function valueAt(data: unknown, path: KeyPath): unknown {
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (isPlainObject(value)) return "a set of named fields";
-  return typeof value === "string" ? `the text ${JSON.stringify(value)}` : `${String(value)}`;
+  return typeof value === "string" ? `the text ${JSON.stringify(shorten(value))}` : `${String(value)}`;
+}
+
+function shorten(text: string): string {
+  return text.length <= LONGEST_QUOTE ? text : `${text.slice(0, LONGEST_QUOTE)}...`;
 }
 
 function problemObject({ key, place, found, advice }: Problem): JsonObject {

@@ -31,7 +31,7 @@ export async function readConfigFile(host: Host, file: string, known: KnownNames
 
 /** Checks the text of a configuration file; relative paths in it are relative to `file`'s folder. */
 export function parseConfig(text: string, file: string, known: KnownNames = {}): Config {
-  const document = parseText(text, file);
+  const document = parseText(text.replace(/^\uFEFF/, ""), file);
   if (document.data === undefined) return { ...DEFAULT_CONFIG, file };
   const parsed = ConfigFile.safeParse(document.data);
   if (!parsed.success) {
@@ -57,7 +57,7 @@ function parseText(text: string, file: string): YamlDocument {
     if (!(error instanceof YamlError)) throw error;
     const advice = error.message.includes("escape")
       ? "Write Windows paths without quotes or in single quotes"
-      : "Correct the YAML; aliases, merge keys, tags and duplicate keys are not taken";
+      : "Correct the YAML; anchors, aliases, merge keys, tags and duplicate keys are not taken";
     throw configFailure(file, [{ key: "", place: error.place, found: error.message, advice }], error);
   }
 }
@@ -78,10 +78,11 @@ function findContradictions(data: ConfigFile, { placeOf }: YamlDocument, known: 
     const advice = "Allowed: the full path of the program";
     problems.push({ key: `programs.${name}`, place, found: `"programs.${name}" is "${path}"`, advice });
   }
+  const { memory_mb: memory, cpus } = DEFAULT_CONFIG.limits;
+  const usual = { memory, cpus };
   for (const name of ["memory", "cpus"] as const) {
     const wanted = data.defaults?.[name];
-    const limit = data.limits?.[name];
-    if (wanted === undefined || limit === undefined || wanted <= limit) continue;
+    if (wanted === undefined || wanted <= (data.limits?.[name] ?? usual[name])) continue;
     const found = `"defaults.${name}" is more than "limits.${name}"`;
     const advice = "Lower the default or raise the limit";
     problems.push({ key: `defaults.${name}`, place: placeOf(["defaults", name]), found, advice });

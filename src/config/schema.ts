@@ -27,12 +27,12 @@ const Memory = amount(MEMORY, (text) => parseSize(text, "mb"));
 const DURATION = "a duration such as 90s, 8h or 7d, or a whole number of seconds, from 1 s";
 const Duration = amount(DURATION, (text) => parseDuration(text, "s"));
 
-/** A tool as `vm_delete`, `hv_vm_delete` or `vm delete`; the first form is what comes out. */
+/** A tool as `guest_exec`, `hv_guest_exec` or as the command `guest exec`; the first form is what comes out. */
 const ToolName = z.pipe(
   z.string("a tool's name such as vm_delete").check(
-    z.regex(/^(hv_)?[a-z]+([_ ][a-z]+)*$/, "a tool's name such as vm_delete"),
+    z.regex(/^(hv_)?[a-z]+([_ -][a-z]+)*$/, "a tool's name such as vm_delete"),
   ),
-  z.transform((name) => name.replace(/^hv_/, "").replaceAll(" ", "_")),
+  z.transform((name) => name.replace(/^hv_/, "").replaceAll(/[ -]/g, "_")),
 );
 
 const Deny = z.strictObject({

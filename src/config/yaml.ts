@@ -9,6 +9,7 @@ import {
   SCALAR_STYLE,
   YAMLException,
 } from "js-yaml";
+import { once } from "../base/once.ts";
 
 /** A place in a text; both numbers count from 1. */
 export interface Place {
@@ -42,21 +43,24 @@ export class YamlError extends Error {
 const MAX_DEPTH = 16;
 
 /**
- * Parses one YAML 1.2 document. Refuses duplicate keys, aliases, merge keys, tags, keys that are not plain texts
- * and the key `__proto__`; throws {@link YamlError}.
+ * Parses one YAML 1.2 document. Refuses duplicate keys, anchors, aliases, merge keys, tags, keys that are not plain
+ * texts and the key `__proto__`; throws {@link YamlError}.
  */
 export function parseYaml(text: string): YamlDocument {
   try {
     const events = parseEvents(text, { maxDepth: MAX_DEPTH });
+    if (events.filter(({ type }) => type === EVENT_ID.DOCUMENT).length > 1) {
+      throw new YamlError("more than one document in the file", undefined);
+    }
     const places = placesOf(events, text);
-    const documents = constructFromEvents(events, { source: text, maxAliases: 0, maxTotalMergeKeys: 0 });
-    if (documents.length > 1) throw new YamlError("more than one document in the file", undefined);
+    const [data] = constructFromEvents(events, { source: text, maxAliases: 0, maxTotalMergeKeys: 0 });
+    const lines = once(() => lineStarts(text));
     return {
-      data: documents[0],
+      data,
       placeOf(path) {
         for (let length = path.length; length > 0; length--) {
           const offset = places.get(pathText(path.slice(0, length)));
-          if (offset !== undefined) return placeAt(text, offset);
+          if (offset !== undefined) return placeAmong(lines(), offset);
         }
         return { line: 1, column: 1 };
       },
@@ -71,9 +75,23 @@ export function parseYaml(text: string): YamlDocument {
 
 /** The line and column of an offset into a text. */
 export function placeAt(text: string, offset: number): Place {
-  const before = text.slice(0, offset);
-  const lines = before.split(/\r\n|\r|\n/);
-  return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
+  return placeAmong(lineStarts(text.slice(0, offset)), offset);
+}
+
+/** The offset of every line. A long file may have very many mistakes, each of which asks for its place. */
+function lineStarts(text: string): number[] {
+  return [0, ...Array.from(text.matchAll(/\r\n|\r|\n/g), ({ 0: { length }, index }) => index + length)];
+}
+
+function placeAmong(starts: readonly number[], offset: number): Place {
+  let line = 0;
+  let end = starts.length;
+  while (end - line > 1) {
+    const middle = (line + end) >> 1;
+    if ((starts[middle] ?? 0) <= offset) line = middle;
+    else end = middle;
+  }
+  return { line: line + 1, column: offset - (starts[line] ?? 0) + 1 };
 }
 
 /** A collection that is open while walking over the events. */
@@ -83,6 +101,8 @@ interface Frame {
   /** Items seen; in a mapping the key that waits for its value. */
   count: number;
   key: string | undefined;
+  /** The keys of a mapping so far. */
+  keys: Set<string>;
 }
 
 function placesOf(events: readonly Event[], text: string): Map<string, number> {
@@ -92,15 +112,28 @@ function placesOf(events: readonly Event[], text: string): Map<string, number> {
     if (event.type === EVENT_ID.POP) {
       open.pop();
     } else if (event.type === EVENT_ID.DOCUMENT) {
-      open.push({ path: [], kind: "document", count: 0, key: undefined });
+      open.push(frame([], "document"));
     } else {
+      refuseProperties(event, text);
       const path = takeNode(event, open.at(-1), places, text);
       if (path === undefined) continue;
-      if (event.type === EVENT_ID.MAPPING) open.push({ path, kind: "mapping", count: 0, key: undefined });
-      if (event.type === EVENT_ID.SEQUENCE) open.push({ path, kind: "list", count: 0, key: undefined });
+      if (event.type === EVENT_ID.MAPPING) open.push(frame(path, "mapping"));
+      if (event.type === EVENT_ID.SEQUENCE) open.push(frame(path, "list"));
     }
   }
   return places;
+}
+
+function frame(path: KeyPath, kind: Frame["kind"]): Frame {
+  return { path, kind, count: 0, key: undefined, keys: new Set() };
+}
+
+/** Anchors and tags change what a reader makes of a text, so that it says something else than it seems to. */
+function refuseProperties(event: Event, text: string): void {
+  if (event.type === EVENT_ID.ALIAS) throw new YamlError("an alias", placeAt(text, event.anchorStart - 1));
+  if (!("tagStart" in event)) return;
+  if (event.anchorStart >= 0) throw new YamlError("an anchor", placeAt(text, event.anchorStart - 1));
+  if (event.tagStart >= 0) throw new YamlError("a tag", placeAt(text, event.tagStart));
 }
 
 /** Notes where a node stands and answers its path; `undefined` for a key, which opens nothing. */
@@ -113,7 +146,8 @@ function takeNode(
   if (parent === undefined || parent.kind === "document") return [];
   if (parent.kind === "list") {
     const path = [...parent.path, parent.count++];
-    places.set(pathText(path), startOf(event));
+    const start = startOf(event);
+    if (start !== undefined) places.set(pathText(path), start);
     return path;
   }
   if (parent.key !== undefined) {
@@ -122,28 +156,27 @@ function takeNode(
     return path;
   }
   const start = startOf(event);
-  if (event.type !== EVENT_ID.SCALAR) throw new YamlError("a key must be a plain text", placeAt(text, start));
+  const refused = (why: string): YamlError =>
+    new YamlError(why, start === undefined ? undefined : placeAt(text, start));
+  if (event.type !== EVENT_ID.SCALAR) throw refused("a key must be a plain text");
   parent.key = getScalarValue(text, event);
-  if (parent.key === "__proto__") throw new YamlError('the key "__proto__" is refused', placeAt(text, start));
-  const path = pathText([...parent.path, parent.key]);
-  if (places.has(path)) {
-    throw new YamlError(`the key "${parent.key}" stands here twice`, placeAt(text, start));
-  }
-  places.set(path, start);
+  if (parent.key === "__proto__") throw refused('the key "__proto__" is refused');
+  if (parent.keys.has(parent.key)) throw refused(`the key "${parent.key}" stands here twice`);
+  parent.keys.add(parent.key);
+  if (start !== undefined) places.set(pathText([...parent.path, parent.key]), start);
   return undefined;
 }
 
-function startOf(event: Event): number {
+/** Where a node begins; `undefined` for one that is left out, which has no place of its own. */
+function startOf(event: Event): number | undefined {
   switch (event.type) {
     case EVENT_ID.SCALAR:
-      return Math.max(event.valueStart - (isQuoted(event.style) ? 1 : 0), 0);
+      return event.valueStart < 0 ? undefined : event.valueStart - (isQuoted(event.style) ? 1 : 0);
     case EVENT_ID.MAPPING:
     case EVENT_ID.SEQUENCE:
       return event.start;
-    case EVENT_ID.ALIAS:
-      return event.anchorStart;
     default:
-      return 0;
+      return undefined;
   }
 }
 

@@ -5,7 +5,10 @@ import { parseConfig } from "../../../src/config/read_file.ts";
 import { HvError } from "../../../src/base/errors.ts";
 
 const FILE = "/etc/hvlab/hvlab.yaml";
-const KNOWN = { tools: ["vm_delete", "vm_nmi", "console_type"], drivers: ["qemu", "hyperv"] };
+const KNOWN = {
+  tools: ["vm_delete", "vm_nmi", "console_type", "guest_copy_to"],
+  drivers: ["qemu", "hyperv"],
+};
 
 function failureOf(text: string): HvError {
   try {
@@ -62,9 +65,10 @@ Deno.test("a limit under the default takes the default down with it", () => {
   assert.equal(config.defaults.memory_mb, 256);
 });
 
-Deno.test("a denied tool may be written in three ways", () => {
-  const config = parseConfig("policy: {deny: {tools: [vm_nmi, hv_vm_delete, console type]}}", FILE, KNOWN);
-  assert.deepEqual(config.policy.deny.tools, ["vm_nmi", "vm_delete", "console_type"]);
+Deno.test("a denied tool may be written as a tool and as a command", () => {
+  const tools = "[vm_nmi, hv_vm_delete, console type, guest copy-to]";
+  const config = parseConfig(`policy: {deny: {tools: ${tools}}}`, FILE, KNOWN);
+  assert.deepEqual(config.policy.deny.tools, ["vm_nmi", "vm_delete", "console_type", "guest_copy_to"]);
 });
 
 Deno.test("an empty list of allowed VMs, folders or addresses allows none", () => {
@@ -116,7 +120,18 @@ const REFUSED: [string, number | undefined, number | undefined, string, string][
   ["programs:\n  /bin/sh: /bin/sh\n", 2, 3, '"/bin/sh" cannot be a key', "usual name"],
   ["driver: a\ndriver: b\n", 2, 1, '"driver" stands here twice', "duplicate keys"],
   ["policy:\n  mode: standard\n  'mode': read-only\n", 3, 3, '"mode" stands here twice', "duplicate keys"],
-  ["images: &a [x]\npolicy: {folders: *a}\n", 2, 20, "aliases", "aliases"],
+  ["images: &a [x]\npolicy: {folders: *a}\n", 1, 9, "an anchor", "aliases"],
+  ["policy: {folders: *a}\n", 1, 19, "an alias", "aliases"],
+  ["driver: qemu\nstate: &here /lab\n", 2, 8, "an anchor", "anchors"],
+  ["driver: qemu\npolicy: &p\n  mode: standard\n", 2, 9, "an anchor", "anchors"],
+  ["driver: qemu\n&k state: /lab\n", 2, 1, "an anchor", "anchors"],
+  ["limits:\n  vms: !!int '3'\n", 2, 8, "a tag", "tags"],
+  ["driver: qemu\nstate: ! /lab\n", 2, 8, "a tag", "tags"],
+  ["driver: qemu\npolicy:\n  vms:\n    - web\n    -\n", 3, 3, '"policy.vms[1]" is empty', "a text"],
+  ["defaults:\n  cpus: 300\n", 2, 3, '"defaults.cpus" is more than "limits.cpus"', "raise the limit"],
+  ["\uFEFFdrivr: qemu\n", 1, 1, 'unknown key "drivr"', "driver"],
+  ["\uFEFF# a\r\n# b\r  \ndrivr: qemu\n", 4, 1, 'unknown key "drivr"', "driver"],
+  ["state: /a\n---\nstate: /b\n", undefined, undefined, "more than one document", "YAML"],
   ["<<: {driver: qemu}\n", 1, 1, 'unknown key "<<"', "Known here"],
   ["__proto__: {mode: 1}\n", 1, 1, '"__proto__" is refused', "YAML"],
   ["? {a: b}\n: c\n", 1, 3, "a key must be a plain text", "YAML"],
@@ -148,6 +163,24 @@ Deno.test("all problems of a file are told at once", () => {
   const problems = error.context["problems"];
   assert.ok(Array.isArray(problems));
   assert.equal(problems.length, 3);
+});
+
+Deno.test("a file with very many mistakes is refused at once, and says that it tells some of them", () => {
+  const keys = Array.from({ length: 20_000 }, (_, index) => `  unknown${index}: 1\n`);
+  const started = performance.now();
+  const { message, context } = failureOf(`policy:\n${keys.join("")}`);
+  // It took ten minutes when every mistake counted the lines before it anew.
+  assert.ok(performance.now() - started < 60_000);
+  assert.match(message, /line 2, column 3: unknown key "unknown0" .*and 19999 more/);
+  const { problems, truncated } = context;
+  assert.ok(Array.isArray(problems));
+  assert.equal(problems.length, 100);
+  assert.equal(truncated, true);
+});
+
+Deno.test("a long text is quoted in part", () => {
+  const { message } = failureOf(`policy:\n  mode: ${"x".repeat(100_000)}\n  ${"y".repeat(100_000)}: 1\n`);
+  assert.ok(message.length < 1_000, `${message.length}`);
 });
 
 Deno.test("any text is taken or refused with hv.usage, and nothing else happens", () => {

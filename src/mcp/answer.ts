@@ -1,7 +1,7 @@
 /** What a host gets back: the same compact JSON as structured content and as text, never too long. */
 
 import type { HvError } from "../base/errors.ts";
-import type { JsonObject, JsonValue } from "../base/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../base/json.ts";
 import { byteLength, cutText } from "./cut_text.ts";
 import type { Host } from "../host/host.ts";
 import type { StateFolder } from "../state/layout.ts";
@@ -18,10 +18,19 @@ const HINT_LIMIT_BYTES = 500;
 /** The field in which a tool gives a picture; hosts show it as one. */
 const PICTURE = "png_base64";
 
-/** A call's data, or the operation that goes on. A picture in it becomes content of its own. */
-export async function answerOf(answer: CallAnswer, host: Host, state: StateFolder): Promise<CallToolResult> {
+/**
+ * A call's data, or the operation that goes on. A picture in it becomes content of its own, and failures inside, such as
+ * those of single VMs, name tools as a failed call does.
+ */
+export async function answerOf(
+  answer: CallAnswer,
+  host: Host,
+  state: StateFolder,
+  tools: readonly string[],
+): Promise<CallToolResult> {
   if (answer.kind === "running") return wrap(describeRunning(answer));
-  const { result, warnings } = answer;
+  const { warnings } = answer;
+  const result = nameToolsInside(answer.result, tools);
   const whole = warnings.length === 0 ? result : { ...result, warnings };
   const { [PICTURE]: picture, ...told } = whole;
   if (typeof picture !== "string") return wrap(await shorten(whole, host, state));
@@ -42,6 +51,20 @@ export function failureOf(error: HvError, tools: readonly string[]): CallToolRes
   };
 }
 
+function nameToolsInside(data: JsonObject, tools: readonly string[]): JsonObject {
+  const isFailure = typeof data.code === "string" && data.code.startsWith("hv.");
+  const walk = (value: JsonValue): JsonValue => {
+    if (Array.isArray(value)) return value.map(walk);
+    return isJsonObject(value) ? nameToolsInside(value, tools) : value;
+  };
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      name,
+      isFailure && name === "hint" && typeof value === "string" ? nameTools(value, tools) : walk(value),
+    ]),
+  );
+}
+
 function nameTools(hint: string, tools: readonly string[]): string {
   return hint.replaceAll(/\bhvlab ([a-z]+)(?: ([a-z-]+))?/g, (command, first: string, second = "") => {
     const name = `${first}_${second.replaceAll("-", "_")}`;
@@ -51,7 +74,7 @@ function nameTools(hint: string, tools: readonly string[]): string {
 }
 
 /** The whole envelope when it is short; else its texts cut and the facts of its context that still fit. */
-function shortEnvelope(error: HvError): JsonObject {
+export function shortEnvelope(error: HvError): JsonObject {
   const { message, hint, context, ...rest } = error.toEnvelope();
   const whole: JsonObject = { ...error.toEnvelope() };
   if (sizeOf(whole) <= ERROR_LIMIT_BYTES) return whole;

@@ -3,7 +3,7 @@
 import { HvError, toHvError } from "../base/errors.ts";
 import type { Dispatcher, Tool } from "../tools/tool.ts";
 import type { Session } from "../tools/session.ts";
-import { answerOf, failureOf } from "./answer.ts";
+import { answerOf, failureOf, shortEnvelope } from "./answer.ts";
 import { listTools } from "./listing.ts";
 import { separateOptions } from "./options.ts";
 import { ProgressReporter } from "./progress.ts";
@@ -61,7 +61,7 @@ async function callTool(
       signal,
       progress: (progress) => reporter?.report(progress),
     });
-    return await answerOf(answer, host, state);
+    return await answerOf(answer, host, state, catalogue.names);
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     const failure = toHvError(error);
@@ -77,8 +77,9 @@ async function loadOrRefuse(name: string, catalogue: Session["catalogue"]): Prom
   } catch (error) {
     if (!(error instanceof HvError) || error.code !== "hv.not_found") throw error;
     const hint = error.context.suggestion === undefined ? "Find tools with hv_tools_search" : error.hint;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.message}. ${hint}`, {
-      ...error.toEnvelope(),
+    const envelope = shortEnvelope(error);
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${envelope.message}. ${hint}`, {
+      ...envelope,
       hint,
     });
   }

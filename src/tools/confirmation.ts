@@ -14,6 +14,8 @@ const LIFE_MS = 5 * 60 * 1000;
 const CLOCK_STEP_MS = 1000;
 const ULID_DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
+const TOKEN = /^(plan-[0-9A-HJKMNP-TV-Z]{26}):([0-9a-f]{64})$/;
+
 /** Why a token that fits is refused all the same. */
 const WORTHLESS = {
   used: "was used before",
@@ -85,8 +87,8 @@ export async function redeemPlan(
   subject: PlanSubject,
   now: number,
 ): Promise<void> {
-  const [planId = "", digest = ""] = confirm.split(":");
-  if (!/^plan-[0-9A-HJKMNP-TV-Z]{26}$/.test(planId) || !/^[0-9a-f]{64}$/.test(digest)) {
+  const [, planId, digest] = TOKEN.exec(confirm) ?? [];
+  if (planId === undefined || digest === undefined) {
     throw invalid(`"${shorten(confirm)}" is not of the form PLAN_ID:DIGEST`, subject, { differs: ["form"] });
   }
   try {
@@ -194,6 +196,8 @@ function digestOf(subject: PlanSubject): Promise<string> {
 function differences(kept: JsonObject, subject: PlanSubject): string[] {
   const parts: (keyof PlanSubject)[] = ["tool", "args", "target", "fingerprint"];
   const differing = parts.filter((part) => canonicalJson(kept[part]) !== canonicalJson(subject[part]));
+  // Two tools have arguments of their own, so that nothing else about the calls can be compared.
+  if (differing.includes("tool")) return ["tool"];
   if (!differing.includes("args")) {
     return differing.map((part) => part === "fingerprint" ? "state of the target" : part);
   }

@@ -180,7 +180,7 @@ function answerOfKnown(operation: Operation, tool: Tool): CallAnswer {
 async function recordEnd(
   session: Session,
   store: Store,
-  { tool, vms, warnings }: Admitted,
+  { tool, class: callClass, vms, warnings }: Admitted,
   op: string,
   outcome: { result: JsonObject } | { error: HvError },
 ): Promise<void> {
@@ -201,7 +201,7 @@ async function recordEnd(
       at,
       op,
       tool: tool.name,
-      class: tool.class,
+      class: callClass,
       door: session.door,
       target: idsOf(vms) ?? made ?? null,
       outcome: failed?.code ?? (isPartFailure(tool, outcome) ? "failed in part" : state),

@@ -10,6 +10,13 @@ type Issue = z.core.$ZodIssue;
 /** Fields whose values are never shown, whatever is wrong with them. */
 const SECRET_FIELD = /password|secret|token|key/i;
 
+/** Types that JSON calls by another name than the schemas do. */
+const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
+  ["int", "a whole number"],
+  ["record", "one JSON object"],
+  ["array", "a list"],
+]);
+
 /** The `hv.usage` failure for the first thing that is wrong; all of them stand in its context. */
 export function describeIssues(
   tool: string,
@@ -65,7 +72,7 @@ function wrongValueOf(
 function wanted(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":
-      return `wanted is ${issue.expected === "int" ? "a whole number" : `a value of type ${issue.expected}`}`;
+      return `wanted is ${TYPE_NAMES.get(issue.expected) ?? `a value of type ${issue.expected}`}`;
     case "invalid_value":
       return `wanted is one of ${issue.values.map(String).join(", ")}`;
     case "too_small":

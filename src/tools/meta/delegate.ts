@@ -34,7 +34,7 @@ export async function delegate(
   const callClass = classOfCall(target, args);
   if ((callClass === "R") !== way.reads) {
     throw new HvError("hv.usage", `"${target.name}" is of class ${callClass}`, {
-      hint: `Call it with hv_${way.instead}`,
+      hint: `Call it with \`hvlab ${way.instead}\``,
       context: { tool: target.name, class: callClass },
     });
   }

@@ -13,13 +13,16 @@ const Found = z.object({
   input: z.optional(z.record(z.string(), z.unknown())),
 });
 
+/** Every word is held against every tool, so that a text without end would keep all other calls waiting. */
+const LONGEST_QUERY = 1000;
+
 /** Finds tools that are not listed, and gives one tool's exact input schema. */
 export default defineTool({
   name: "tools_search",
   family: "meta",
   class: "R",
   summary: "Find tools by words, or get one tool's exact schema",
-  input: { query: z.optional(z.string()), tool: z.optional(z.string()) },
+  input: { query: z.optional(z.string().check(z.maxLength(LONGEST_QUERY))), tool: z.optional(z.string()) },
   positional: ["query"],
   output: z.object({ tools: z.array(Found) }),
   uses: ["catalogue"],

@@ -22,6 +22,7 @@ Deno.test("a picture is content of its own, and the rest is the result", async (
     { kind: "done", tool, result, warnings: [] },
     openDenoHost(),
     new StateFolder("/nowhere"),
+    TOOLS,
   );
   assert.deepEqual(structuredContent, { vm: "vm-1", width: 2 });
   assert.deepEqual(content, [
@@ -59,4 +60,18 @@ Deno.test("hints name tools, not commands", () => {
   assert.equal(hintOf("Ask hvlab doctor first"), "Ask hv_doctor first");
   assert.equal(hintOf("Run `hvlab nothing known`"), "Run `hvlab nothing known`");
   assert.equal(hintOf("hvlab mcp"), "hvlab mcp");
+});
+
+Deno.test("a failure inside a result names tools too, and nothing else is changed", async () => {
+  const error = { code: "hv.not_found", message: "run `hvlab vm list`", hint: "See `hvlab vm list`" };
+  const result = { results: [{ ok: false, error }], hint: "hvlab vm list", code: 7, lines: ["hvlab doctor"] };
+  const tool = await catalogue.load("vm_start");
+  const { structuredContent } = await answerOf(
+    { kind: "done", tool, result, warnings: [] },
+    openDenoHost(),
+    new StateFolder("/nowhere"),
+    TOOLS,
+  );
+  const named = { ...error, hint: "See `hv_vm_list`" };
+  assert.deepEqual(structuredContent, { ...result, results: [{ ok: false, error: named }] });
 });

@@ -86,12 +86,39 @@ Deno.test("over MCP a program in a lasting VM needs a plan, in a sandbox it does
   assert.equal((await lab.exec("a", ["true"])).exit_code, 0);
 });
 
+Deno.test("a reading call that writes a file stands in the audit trail as the change that it is", async () => {
+  await using lab = await open("cli");
+  await lab.running("web");
+  await lab.call("console_screenshot", { vm: "web", output: `${lab.root}/shot.png` });
+  const { lines } = await lab.call("audit_tail", { limit: 1 });
+  assert.partialDeepStrictEqual(lines, [{ tool: "console_screenshot", class: "M" }]);
+});
+
 Deno.test("a token names the argument that differs", async () => {
   await using lab = await open("mcp");
   await lab.running("web");
   const { confirm } = await lab.plan("guest_exec", { vm: "web", argv: ["true"] });
   const error = await lab.failure("guest_exec", { vm: "web", argv: ["false"] }, { confirm });
   assert.match(error.message, /argument "argv"/);
+});
+
+Deno.test("a token names another tool, and is taken in no other form", async () => {
+  await using lab = await open("mcp");
+  await lab.running("web");
+  const { confirm } = await lab.plan("vm_delete", { vm: "web" });
+  const other = await lab.failure("vm_nmi", { vm: "web" }, { confirm });
+  assert.match(other.message, /was made for another tool$/);
+  for (const wrong of [`${confirm}:`, `${confirm}:x`, ` ${confirm}`, `${confirm}\n`, confirm.toUpperCase()]) {
+    const error = await lab.failure("vm_delete", { vm: "web" }, { confirm: wrong });
+    assert.deepEqual([error.code, error.context.differs], ["hv.plan_invalid", ["form"]], wrong);
+  }
+  assert.equal((await lab.call("vm_delete", { vm: "web" }, { confirm })).removed, true);
+});
+
+Deno.test("a value of the wrong type is told in the words of JSON", async () => {
+  await using lab = await open("mcp");
+  assert.match((await lab.failure("call", { tool: "vm_list", args: "{}" })).message, /one JSON object/);
+  assert.match((await lab.failure("vm_start", { vm: 5 })).message, /a list/);
 });
 
 Deno.test("the policy can free a VM from plans over MCP, and demand them on the command line", async () => {

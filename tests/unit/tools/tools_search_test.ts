@@ -51,3 +51,9 @@ Deno.test("every synonym leads to a tool", async () => {
     for (const meaning of meanings) assert.ok(names.has(meaning), `${word} -> ${meaning}`);
   }
 });
+
+Deno.test("a query has an end", async () => {
+  await using lab = await open();
+  assert.equal((await lab.failure("tools_search", { query: "a ".repeat(2_000_000) })).code, "hv.usage");
+  assert.ok((await search(lab, `checkpoint ${"a ".repeat(400)}`)).length > 0);
+});

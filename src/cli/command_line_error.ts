@@ -5,8 +5,9 @@ import { isPlainObject, type JsonObject } from "../base/json.ts";
 import { quoteWord } from "../host/quote_word.ts";
 import type { Catalogue, Tool } from "../tools/tool.ts";
 import { flagsOf } from "./flags.ts";
+import { innerCall } from "./inner_call.ts";
 import { usageLine } from "./usage.ts";
-import { writeCommand, type WrittenFor } from "./write_command.ts";
+import { flagWords, writeCommand, type WrittenFor } from "./write_command.ts";
 
 /** The same failure as a person at the command line reads it; what has no other words here stays as it is. */
 export async function inCommandLineWords(
@@ -17,10 +18,13 @@ export async function inCommandLineWords(
   writtenFor: WrittenFor,
 ): Promise<HvError> {
   const { code, context } = error;
-  if (code === "hv.plan_required") {
-    return withNameHint(withPlanLine(error, tool, args, writtenFor), tool, args, writtenFor);
+  if (code === "hv.plan_required" || code === "hv.plan_invalid") {
+    const called = await innerCall(tool, args, catalogue);
+    const told = code === "hv.plan_required"
+      ? withPlanLine(error, called.tool, called.args, writtenFor)
+      : error;
+    return withNameHint(told, called.tool, called.args, writtenFor);
   }
-  if (code === "hv.plan_invalid") return withNameHint(error, tool, args, writtenFor);
   if (code !== "hv.usage" || typeof context.tool !== "string" || !Array.isArray(context.wrong)) return error;
   const called = context.tool === tool.name ? tool : await catalogue.load(context.tool);
   const [first] = context.wrong;
@@ -70,7 +74,7 @@ function withNameHint(error: HvError, tool: Tool, args: JsonObject, { os }: Writ
   if (!isOne) return error;
   const way = isVm
     ? "--confirm NAME with the name of the VM, if hvlab manages it"
-    : `--confirm ${quoteWord(String(value), os)}`;
+    : flagWords("confirm", String(value)).map((word) => quoteWord(word, os)).join(" ");
   return reworded(
     error,
     error.message,

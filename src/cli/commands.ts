@@ -2,6 +2,7 @@
 
 import { HvError } from "../base/errors.ts";
 import { suggest } from "../base/suggest.ts";
+import { GLOBAL_FLAGS } from "./globals.ts";
 import type { Token } from "./tokens.ts";
 
 /** Commands that are not tools. */
@@ -48,8 +49,10 @@ export function findCommand(tokens: readonly Token[], names: readonly string[]):
     }
     if (!mayBeValue(tokens, start)) throw unknownCommand(wordsFrom(tokens, start), names);
   }
+  const flag = tokens.find(({ kind }) => kind === "flag")?.text ?? "";
+  const near = suggest(flag, GLOBAL_FLAGS.map(({ name }) => `--${name}`));
   throw new HvError("hv.usage", "No command is given", {
-    hint: `Commands begin with ${listNouns(names)}; see hvlab --help`,
+    hint: `${didYouMean(near)}Commands begin with ${listNouns(names)}; see hvlab --help`,
     context: { known: nounsOf(names) },
   });
 }

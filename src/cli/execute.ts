@@ -134,8 +134,10 @@ async function dispatch(
     if (!(error instanceof HvError) || error.code !== "hv.plan_required") throw error;
     const { askForName, canAsk } = await import("./confirm.ts");
     if (!canAsk(screen)) throw error;
-    const plan = await pipeline.plan(tool.name, call.args, signal);
-    const confirm = await askForName(screen, tool, call.args, plan, signal);
+    const { innerCall } = await import("./inner_call.ts");
+    const inner = await innerCall(tool, call.args, catalogue);
+    const plan = await pipeline.plan(inner.tool.name, inner.args, signal);
+    const confirm = await askForName(screen, inner.tool, inner.args, plan, signal);
     answer = await pipeline.call({ ...request, confirm }, around);
   }
   if (answer.kind === "done") return answer;

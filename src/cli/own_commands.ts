@@ -16,6 +16,8 @@ import type { Screen } from "./screen.ts";
 import { findStateFolder, loadSettings, type Surroundings } from "./surroundings.ts";
 import type { Token } from "./tokens.ts";
 
+const SERVE_FLAGS = ["--toolsets", "--read-only"];
+
 /** What a command of our own works with. */
 export interface OwnCall {
   surroundings: Surroundings;
@@ -93,7 +95,7 @@ async function showVersion(call: OwnCall): Promise<number> {
 }
 
 async function serve({ surroundings, host, catalogue, options, tokens }: OwnCall): Promise<number> {
-  if (options.json) throw unwanted("mcp", "--json");
+  if (options.json) throw unwanted("mcp", "--json", SERVE_FLAGS);
   const flags = readServeFlags(tokens);
   const settings = await loadSettings(surroundings, host, options, catalogue);
   return await surroundings.serveMcp({
@@ -121,7 +123,7 @@ function readServeFlags(tokens: readonly Token[]): { toolsets: string[]; readOnl
       if (token.value !== undefined) throw takesNoValue(token.text, "Write --read-only alone");
       if (readOnly) throw givenTwice(token.text);
       readOnly = true;
-    } else throw unwanted("mcp", token.text, ["--toolsets", "--read-only"]);
+    } else throw unwanted("mcp", token.text, SERVE_FLAGS);
   }
   return { toolsets, readOnly };
 }

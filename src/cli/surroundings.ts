@@ -56,6 +56,10 @@ export async function loadSettings(
   options: GlobalOptions,
   catalogue: Catalogue,
 ): Promise<Settings> {
+  // Looked at before any call, since not every command opens a driver.
+  if (options.driver !== undefined && !DRIVER_NAMES.includes(options.driver)) {
+    throw (await import("./refused_settings.ts")).unknownDriver(options.driver);
+  }
   const config = await loadConfig(host, {
     known: { tools: catalogue.names, drivers: DRIVER_NAMES },
     ...(options.config === undefined ? {} : { path: options.config }),
@@ -65,9 +69,17 @@ export async function loadSettings(
 
 /**
  * The state folder: `--state`, else `HVLAB_STATE`, else the configuration's, else the platform's. Relative paths
- * are made absolute, since machines outlive the working folder of this process.
+ * are made absolute, since machines outlive the working folder of this process. Throws `hv.usage` for something else
+ * than a folder, where nothing would be found and nothing could be kept.
  */
-export async function findStateFolder(
+export async function findStateFolder(settings: Settings, options: GlobalOptions): Promise<StateFolder> {
+  const state = await nameStateFolder(settings, options);
+  const facts = await settings.host.files.stat(state.root, { follow: true });
+  if (facts === undefined || facts.kind === "folder") return state;
+  throw (await import("./refused_settings.ts")).noStateFolder(state.root, facts.kind);
+}
+
+async function nameStateFolder(
   { host, config }: Settings,
   options: GlobalOptions,
 ): Promise<StateFolder> {
@@ -85,7 +97,7 @@ export async function findUnusedStateFolder(
   options: GlobalOptions,
 ): Promise<StateFolder> {
   try {
-    return await findStateFolder(settings, options);
+    return await nameStateFolder(settings, options);
   } catch (error) {
     if (error instanceof HvError && error.code === "hv.unavailable") return new StateFolder("");
     throw error;

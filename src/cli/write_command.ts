@@ -57,7 +57,8 @@ function valueWords({ names: [name = ""], placeholder }: Flag, value: JsonValue 
   return values.flatMap((each) => flagWords(name, each === undefined ? undefined : textOf(each)));
 }
 
-function flagWords(name: string, value: string | undefined): string[] {
+/** A flag with its value as words of a command line; no word where there is no value. */
+export function flagWords(name: string, value: string | undefined): string[] {
   if (value === undefined) return [];
   return value.startsWith("-") ? [`--${name}=${value}`] : [`--${name}`, value];
 }

@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import { HvError, toHvError } from "../base/errors.ts";
 import { formatBytes } from "../base/units.ts";
+import { visibleText } from "../base/visible_text.ts";
 import type { DumpFindResult, DumpSkipReason, FoundDump, SkippedPath } from "../contract/dump_find.ts";
 import type { DumpPlace } from "./dump_places.ts";
 import { type DumpFiles, inspectDumpFile, type InspectedFile } from "./inspect_file.ts";
@@ -150,7 +151,9 @@ const SHOWN_REASONS: ReadonlySet<DumpSkipReason> = new Set([
 export function dumpListText(result: DumpFindResult): string {
   const lines = result.dumps.map(dumpLine);
   const unread = result.skipped_paths.filter(({ reason }) => SHOWN_REASONS.has(reason));
-  for (const { path, reason, message } of unread) lines.push(`${path}  not read (${reason}): ${message}`);
+  for (const { path, reason, message } of unread) {
+    lines.push(visibleText(`${path}  not read (${reason}): ${message}`));
+  }
   const count = result.found === 1 ? "1 dump" : `${result.found} dumps`;
   const shown = result.found > result.dumps.length
     ? `${count}, the newest ${result.dumps.length} shown`
@@ -167,5 +170,5 @@ function dumpLine(dump: FoundDump): string {
   if (dump.os_version !== null) parts.push(dump.os_version);
   parts.push(...cause.filter((word) => typeof word === "string"), path);
   if (dump.warnings !== undefined) parts.push(`(${dump.warnings.join(", ")})`);
-  return parts.join("  ");
+  return visibleText(parts.join("  "));
 }

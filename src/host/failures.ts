@@ -23,7 +23,9 @@ export function fileFailure(error: unknown, action: string, path: string): HvErr
   }
   if (error instanceof Deno.errors.NotCapable) {
     return new HvError("hv.permission", `Cannot ${action} "${path}": hvlab runs without that permission`, {
-      hint: "Start hvlab with its own launcher, which grants what it needs",
+      hint: needsEverything(text)
+        ? "hvlab opens no devices, pipes and files of the system: copy it into an ordinary file"
+        : "Start hvlab with its own launcher, which grants what it needs",
       context,
       cause: error,
     });
@@ -50,6 +52,11 @@ export function fileFailure(error: unknown, action: string, path: string): HvErr
     });
   }
   return new HvError("hv.io", `Cannot ${action} "${path}": ${text}`, { context, cause: error });
+}
+
+/** No list of permissions lets a program at procfs, sysfs and device nodes, only all of them together (Deno 2.9.6). */
+function needsEverything(text: string): boolean {
+  return text.includes("--allow-all");
 }
 
 /** Whether a failure says that nothing can be written to a disk any more. */

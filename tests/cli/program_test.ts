@@ -43,6 +43,8 @@ for (
     [["vm", "list", "--driver", "xen"], 2, "hv.usage"],
     [["vm", "list", "--config", "/nonexistent.yaml"], 3, "hv.not_found"],
     [["plan", "vm", "list"], 2, "hv.usage"],
+    [["version", "--driver", "xen"], 2, "hv.usage"],
+    [["op", "list", "--state", import.meta.filename ?? ""], 2, "hv.usage"],
   ] as const
 ) {
   Deno.test(`hvlab ${args.join(" ")} fails in both forms`, async () => {
@@ -121,4 +123,18 @@ Deno.test({
       assert.match(new TextDecoder().decode(stderr), /^error: .*the disk is full \(hv\.io\)/);
     }
   },
+});
+
+Deno.test("what the runtime never opens is told with a way that works", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  const { code, stderr } = await runHvlab(["dump", "inspect", "/dev/stdin"]);
+  assert.equal(code, 5);
+  assert.match(stderr, /hint: .*copy it into an ordinary file/);
+});
+
+Deno.test("a call that is handed on says the line that makes the other tool's token", async () => {
+  const { code, stderr } = await runHvlab(["call", "--tool", "vm_cleanup"]);
+  assert.equal(code, 6);
+  assert.match(stderr, /hint: Make one with hvlab plan vm cleanup --json /);
 });

@@ -71,3 +71,7 @@ for (const name of ["vm_list", "hv_vm_list", "vm-list"]) {
 Deno.test("findCommand needs a command", () => {
   assert.equal(failureOf("--memory 2G").message, "No command is given");
 });
+
+Deno.test("findCommand knows a misspelt flag that stands alone", () => {
+  assert.match(failureOf("--hlep").hint ?? "", /^Did you mean "--help"\?/);
+});

@@ -216,3 +216,25 @@ Deno.test("what needs a plan says that the name confirms too", async () => {
     assert.match(wrong.err, /\(hv\.plan_invalid\)\nhint: .* or give --confirm web\n/);
   });
 });
+
+Deno.test("mcp does not offer the global flag that it refuses", async () => {
+  assert.equal(
+    JSON.parse((await runCommandLine(["mcp", "--json"])).out).hint,
+    "It takes --toolsets, --read-only",
+  );
+});
+
+Deno.test("a state folder that is none, and a driver that is none, are refused by commands that need neither", async () => {
+  await withTemporaryFolder(async (folder) => {
+    const file = joinPath(folder, "file");
+    await Deno.writeTextFile(file, "");
+    for (const flags of [["--state", file], ["--driver", "xen"], ["--driver="]]) {
+      const { code, out, served } = await runCommandLine(["version", ...flags], { folder });
+      assert.deepEqual([code, out, served], [2, "", []], flags.join(" "));
+    }
+    assert.equal(
+      (await runCommandLine(["version", "--state", joinPath(folder, "none")], { folder })).code,
+      0,
+    );
+  });
+});

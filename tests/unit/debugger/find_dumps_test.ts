@@ -211,6 +211,10 @@ Deno.test("a person reads a line for each dump and each file that cannot be read
     dumpListText(await find({ "/d/sub/new.dmp": kernelDump("2024-01-01T00:00:00Z") })).split("\n")[1],
     "1 dump",
   );
+  const forged = "/d/a\nb\u202E.dmp";
+  const told = dumpListText(await find({ [forged]: kernelDump("2024-01-01T00:00:00Z") })).split("\n");
+  assert.equal(told.length, 2);
+  assert.match(told[0] ?? "", /\/d\/a\\x0ab\\u\{202e\}\.dmp/);
   assert.match(dumpListText(await find({ "/d/notes.txt": NOTES })), /^0 dumps; passed over: 1 not_a_dump$/);
 });
 

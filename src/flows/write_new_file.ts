@@ -5,8 +5,8 @@ import { UndoList } from "../base/undo.ts";
 import type { Host } from "../host/host.ts";
 
 /**
- * Writes a new file; with `overwrite` it may replace one. A failure leaves none. Throws `hv.conflict` for a path that is
- * taken otherwise.
+ * Writes a new file; with `overwrite` it may replace one, or what a link leads to. A failure leaves what was there. Throws
+ * `hv.conflict` for a path that is taken otherwise.
  */
 export async function writeNewFile(
   { files }: Pick<Host, "files">,
@@ -21,9 +21,14 @@ export async function writeNewFile(
       context: { path, wanted: "absent", found: facts.kind },
     });
   }
+  const target = facts === undefined ? path : await files.realPath(path);
+  const place = facts === undefined ? path : `${target}.${crypto.randomUUID().slice(0, 8)}.new`;
   await using undo = new UndoList();
-  using writer = await files.create(path, { overwrite, mode: 0o644 });
-  undo.add("file", () => files.remove(path));
-  await writer.write(bytes);
+  {
+    using writer = await files.create(place, { mode: 0o644 });
+    undo.add("file", () => files.remove(place));
+    await writer.write(bytes);
+  }
+  if (place !== target) await files.rename(place, target);
   undo.keep();
 }

@@ -19,7 +19,17 @@ Deno.test("a file is there whole, and replaced only when that was asked for", ()
     await failureOf("hv.conflict", () => writeNewFile(host, folder, BYTES, true));
   }));
 
-Deno.test("a file that could not be written to its end is gone", () =>
+Deno.test("a file that a link leads to is replaced, and the link stays", () =>
+  withTemporaryFolder(async (folder) => {
+    const [path, link] = [`${folder}/screen.png`, `${folder}/last.png`];
+    await Deno.writeFile(path, BYTES);
+    await Deno.symlink("screen.png", link);
+    await writeNewFile(openDenoHost(), link, Uint8Array.of(9), true);
+    assert.deepEqual(await Deno.readFile(path), Uint8Array.of(9));
+    assert.equal(await Deno.readLink(link), "screen.png");
+  }));
+
+Deno.test("a file that could not be written to its end is gone, and one that was there stays", () =>
   withTemporaryFolder(async (folder) => {
     const { files } = openDenoHost();
     const full: typeof files = {
@@ -30,6 +40,11 @@ Deno.test("a file that could not be written to its end is gone", () =>
         return { ...writer, write: () => Promise.reject(new HvError("hv.io", "the disk is full")) };
       },
     };
-    await failureOf("hv.io", () => writeNewFile({ files: full }, `${folder}/screen.png`, BYTES, false));
+    const path = `${folder}/screen.png`;
+    await failureOf("hv.io", () => writeNewFile({ files: full }, path, BYTES, false));
     assert.deepEqual([...Deno.readDirSync(folder)], []);
+    await Deno.writeFile(path, BYTES);
+    await failureOf("hv.io", () => writeNewFile({ files: full }, path, Uint8Array.of(9), true));
+    assert.deepEqual(await Deno.readFile(path), BYTES);
+    assert.equal([...Deno.readDirSync(folder)].length, 1);
   }));

@@ -224,6 +224,152 @@ qemuTest("a record without its snapshot is a warning, never a checkpoint", async
   await driver.vms.remove(id, scope);
 });
 
+qemuTest(
+  "memory finds its machine again after disks were plugged in and out, and changes wait on",
+  async (lab) => {
+    const { driver, scope } = lab;
+    const { devices, nics, disks, serial_ports: ports } = driver;
+    const checkpoints = checkpointsOf(lab);
+    assert.ok(devices && nics && disks && ports);
+    const disk = `${lab.state.root}/attached.img`;
+    const disc = `${lab.state.root}/disc.iso`;
+    await Deno.writeFile(disk, new Uint8Array(DISK_BYTES));
+    await Deno.writeFile(disc, new Uint8Array(64 * 1024));
+    const id = await diskVm(lab);
+    await driver.vms.start(id, scope);
+    await disks.attach(id, disk, { read_only: true }, scope);
+    const kept = await checkpoints.create(id, { name: "kept", ...MEMORY }, scope);
+    await devices.setDvd(id, disc, { force: false }, scope);
+    await nics.remove(id, "nic-0", scope);
+    await ports.set(id, 2, { path: `${lab.state.root}/line` }, scope);
+    const before = await seenDevices(lab, id);
+    await driver.vms.stop(id, "save", scope);
+    await driver.vms.start(id, scope);
+    assert.deepEqual(await seenDevices(lab, id), before);
+    await checkpoints.restore(id, kept, scope);
+    assert.deepEqual(await seenDevices(lab, id), before);
+    await driver.vms.remove(id, scope);
+  },
+);
+
+/** What a VM has now and at its next start, without what is at the other end of a card. */
+async function seenDevices({ driver, scope }: QemuLab, id: string): Promise<string[]> {
+  const listed = await driver.devices?.list(id, scope.signal) ?? [];
+  return listed.map((device) => `${device.id} ${device.now} ${device.next_start}`).sort();
+}
+
+qemuTest("a checkpoint's memory goes back into a VM that has booted with its disk since", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const disk = `${lab.state.root}/attached.img`;
+  await Deno.writeFile(disk, new Uint8Array(DISK_BYTES));
+  const id = await diskVm(lab);
+  await driver.vms.start(id, scope);
+  await driver.disks?.attach(id, disk, { read_only: true }, scope);
+  const kept = await checkpoints.create(id, { name: "kept", ...MEMORY }, scope);
+  await driver.vms.stop(id, "off", scope);
+  const refusal = await failureOf(
+    "hv.unsupported",
+    () => checkpoints.export(id, kept, `${lab.state.root}/out`, scope),
+  );
+  assert.match(refusal.message, /attached\.img/);
+  await checkpoints.restore(id, kept, scope);
+  assert.equal(await stateOf(lab, id), "running");
+  await driver.vms.stop(id, "off", scope);
+  await driver.vms.start(id, scope);
+  await checkpoints.restore(id, kept, scope);
+  assert.equal(await stateOf(lab, id), "running");
+  await driver.vms.remove(id, scope);
+});
+
+qemuTest(
+  "an exported checkpoint goes on with the cards and the drive that only its memory names",
+  async (lab) => {
+    const { driver, scope } = lab;
+    const checkpoints = checkpointsOf(lab);
+    const { devices, nics, copies } = driver;
+    assert.ok(devices && nics && copies);
+    const disc = `${lab.state.root}/disc.iso`;
+    await Deno.writeFile(disc, new Uint8Array(64 * 1024));
+    const id = await diskVm(lab);
+    await devices.setDvd(id, disc, { force: false }, scope);
+    await nics.add(id, { switch: "default" }, scope);
+    await driver.vms.start(id, scope);
+    const kept = await checkpoints.create(id, { name: "kept", ...MEMORY }, scope);
+    const folder = `${lab.state.root}/out`;
+    await checkpoints.export(id, kept, folder, scope);
+    await driver.vms.remove(id, scope);
+    const copy = await copies.import(folder, "copy", scope);
+    await driver.vms.start(copy, scope);
+    assert.equal(await stateOf(lab, copy), "running");
+    await driver.vms.remove(copy, scope);
+  },
+);
+
+qemuTest("no memory is saved that needs a disk which the next start does not give", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const disk = `${lab.state.root}/attached.img`;
+  await Deno.writeFile(disk, new Uint8Array(DISK_BYTES));
+  const id = await diskVm(lab);
+  await driver.vms.start(id, scope);
+  await driver.disks?.attach(id, disk, { read_only: true }, scope);
+  // As a guest without drivers leaves it, which lets go of nothing.
+  const record = `${lab.state.vm(id)}/vm.json`;
+  const { disks: _, ...rest } = readRecord(await Deno.readTextFile(record), id);
+  await Deno.writeTextFile(record, JSON.stringify(rest));
+  const works = [
+    () => driver.vms.stop(id, "save", scope),
+    () => checkpoints.create(id, { name: "x", ...MEMORY }, scope),
+  ];
+  for (const work of works) {
+    const failure = await failureOf("hv.conflict", work);
+    assert.equal(failure.context.path, disk);
+  }
+  assert.equal(await stateOf(lab, id), "running");
+  assert.deepEqual(await memoryTags(contextOf(lab), id), []);
+  await driver.disks?.attach(id, disk, { read_only: true }, scope);
+  await driver.vms.stop(id, "save", scope);
+  await driver.vms.start(id, scope);
+  await driver.vms.remove(id, scope);
+});
+
+qemuTest("a saved VM that goes back to a checkpoint keeps nothing of what was saved", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  const id = await diskVm(lab);
+  await driver.vms.start(id, scope);
+  const kept = await checkpoints.create(id, { name: "kept", ...MEMORY }, scope);
+  await driver.vms.stop(id, "save", scope);
+  assert.equal((await memoryTags(contextOf(lab), id)).length, 2);
+  await checkpoints.restore(id, kept, scope);
+  assert.deepEqual(await memoryTags(contextOf(lab), id), [kept]);
+  const snapshots = await readSnapshots(lab.host.files, await diskPath(lab, id)) ?? [];
+  assert.deepEqual(snapshots.map(({ tag }) => tag), [kept]);
+  assert.equal(await stateOf(lab, id), "running");
+  await driver.vms.remove(id, scope);
+});
+
+qemuTest("memory with a network does not begin to load into a machine without one", async (lab) => {
+  const { driver, scope } = lab;
+  const checkpoints = checkpointsOf(lab);
+  assert.ok(driver.nics !== undefined);
+  const id = await diskVm(lab);
+  await driver.vms.start(id, scope);
+  const kept = await checkpoints.create(id, { name: "kept", ...MEMORY }, scope);
+  await driver.nics.set(id, "nic-0", { switch: null }, scope);
+  await driver.vms.stop(id, "save", scope);
+  await driver.vms.start(id, scope);
+  await driver.vms.stop(id, "off", scope);
+  const atRest = await failureOf("hv.unsupported", () => checkpoints.restore(id, kept, scope));
+  assert.match(atRest.message, /switch "default" is missing/);
+  assert.deepEqual((await checkpoints.list(id, scope.signal)).warnings, []);
+  await driver.vms.start(id, scope);
+  await failureOf("hv.unsupported", () => checkpoints.restore(id, kept, scope));
+  assert.equal(await stateOf(lab, id), "running");
+  await driver.vms.remove(id, scope);
+});
+
 qemuTest("memory that does not load leaves the disk as it was, and a saved VM saved", async (lab) => {
   const { driver, scope } = lab;
   const checkpoints = checkpointsOf(lab);
@@ -237,6 +383,7 @@ qemuTest("memory that does not load leaves the disk as it was, and a saved VM sa
   await failureOf("hv.job_failed", () => checkpoints.restore(id, broken, scope));
   assert.equal(await stateOf(lab, id), "off");
   await assertFilledWith(lab, id, 2);
+  assert.deepEqual((await checkpoints.list(id, scope.signal)).warnings, []);
   await driver.vms.start(id, scope);
   await failureOf("hv.job_failed", () => checkpoints.restore(id, broken, scope));
   assert.equal(await stateOf(lab, id), "off");

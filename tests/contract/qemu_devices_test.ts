@@ -61,6 +61,10 @@ qemuTest("a second serial port is a socket of the host from the next start on", 
   await ports.set(id, 2, { path: null }, scope);
   const leaving = await find(lab, id, "serial-1");
   assert.deepEqual([leaving?.now, leaving?.next_start, leaving?.holds], [true, false, path]);
+  // The machine itself listens there, which is no reason against taking the change back.
+  await ports.set(id, 2, { path }, scope);
+  assert.equal((await find(lab, id, "serial-1"))?.next_start, true);
+  await ports.set(id, 2, { path: null }, scope);
   await driver.vms.stop(id, "off", scope);
   assert.equal(await find(lab, id, "serial-1"), undefined);
 });

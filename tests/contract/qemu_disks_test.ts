@@ -241,10 +241,59 @@ diskTest(
     await Deno.rename(base, `${base}.away`);
     const failure = await refusal(driver.vms.start(id, scope));
     assert.deepEqual([failure.code, failure.context.reason], ["hv.io", "missing"]);
-    await disks.detach(id, base, scope);
+    assert.match(failure.hint ?? "", / '.*disks, of mine\/base\.qcow2'$/);
+    await Deno.symlink(at(""), at("link"));
+    await disks.detach(id, at("link/base.qcow2"), scope);
     assert.deepEqual(await disks.attached(id, scope.signal), []);
   },
 );
+
+diskTest("nothing leans on what a VM may write to, running or off", async ({ lab, disks, at }) => {
+  const { driver, scope } = lab;
+  const [base, child, foreign] = [at("base.qcow2"), at("child.qcow2"), at("foreign.qcow2")];
+  await disks.create({ path: base, type: "dynamic", size_bytes: MIB }, scope);
+  const lean = { path: child, type: "differencing", parent: base } as const;
+  const words = ["create", "-q", "-f", "qcow2", "-b", base, "-F", "qcow2", foreign];
+  await new Deno.Command("qemu-img", { args: words }).output();
+  const [one, other] = [
+    await driver.vms.create(lab.vm({ name: "one" }), scope),
+    await driver.vms.create(lab.vm({ name: "other" }), scope),
+  ];
+  await disks.attach(one, base, {}, scope);
+  const works = [
+    () => disks.create(lean, scope),
+    () => disks.attach(one, foreign, { follow_parents: true }, scope),
+    () => disks.attach(other, foreign, { follow_parents: true, read_only: true }, scope),
+  ];
+  for (const work of works) {
+    const failure = await refusal(work());
+    assert.deepEqual([failure.code, failure.context.name, failure.context.path], [
+      "hv.conflict",
+      "one",
+      base,
+    ]);
+  }
+  await disks.detach(one, base, scope);
+  await disks.attach(one, base, { read_only: true }, scope);
+  await disks.create(lean, scope);
+  await disks.attach(one, child, {}, scope);
+});
+
+diskTest("a disk of a VM that is off stays as writable as it was attached", async ({ lab, disks, at }) => {
+  const { driver, scope } = lab;
+  await disks.create({ path: at("d.qcow2"), type: "dynamic", size_bytes: MIB }, scope);
+  const id = await driver.vms.create(lab.vm(), scope);
+  for (const readOnly of [true, false]) {
+    await disks.attach(id, at("d.qcow2"), { read_only: readOnly }, scope);
+    await disks.attach(id, at("d.qcow2"), { read_only: readOnly }, scope);
+    const failure = await refusal(disks.attach(id, at("d.qcow2"), { read_only: !readOnly }, scope));
+    assert.deepEqual([failure.code, failure.context.found], [
+      "hv.conflict",
+      readOnly ? "read-only" : "writable",
+    ]);
+    await disks.detach(id, at("d.qcow2"), scope);
+  }
+});
 
 diskTest(
   "a VM is neither started nor copied over another disk than the one it was made on",

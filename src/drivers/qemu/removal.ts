@@ -160,18 +160,15 @@ async function refuseUsedFolder(context: QemuContext, home: string): Promise<voi
   });
 }
 
-/** Every file under a folder with its size on disk; an absent folder holds none. */
-export async function filesUnder(context: QemuContext, folder: string): Promise<SizedFile[]> {
+/** Every file under a folder with its size on disk. What is no folder is the one file; an absent folder holds none. */
+export async function filesUnder(context: QemuContext, path: string): Promise<SizedFile[]> {
   const { files } = context.host;
-  if (await files.stat(folder) === undefined) return [];
+  const facts = await files.stat(path);
+  if (facts === undefined) return [];
+  if (facts.kind !== "folder") return [{ path, size_bytes: facts.allocated_bytes ?? facts.size_bytes }];
   const found: SizedFile[] = [];
-  for (const { name, kind } of await files.list(folder)) {
-    const path = joinPath(folder, name);
-    if (kind === "folder") found.push(...await filesUnder(context, path));
-    else {
-      const facts = await files.stat(path);
-      if (facts !== undefined) found.push({ path, size_bytes: facts.allocated_bytes ?? facts.size_bytes });
-    }
+  for (const { name } of await files.list(path)) {
+    found.push(...await filesUnder(context, joinPath(path, name)));
   }
   return found;
 }

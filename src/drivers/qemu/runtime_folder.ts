@@ -76,6 +76,11 @@ export class RuntimeFolder {
     return joinPath(this.path, "serial");
   }
 
+  /** Where the second serial line is of a machine whose record leads it nowhere. */
+  get secondSerial(): string {
+    return joinPath(this.path, "serial-2");
+  }
+
   /** Held by who has the serial line. */
   get serialLock(): string {
     return joinPath(this.path, "serial.lock");
@@ -87,7 +92,7 @@ export class RuntimeFolder {
 
   get sockets(): string[] {
     const monitors = (["keeper", "calls", "rescue"] as const).map((role) => this.monitor(role));
-    return [...monitors, this.agent, this.data, this.serial];
+    return [...monitors, this.agent, this.data, this.serial, this.secondSerial];
   }
 }
 

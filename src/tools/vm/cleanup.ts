@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { type HvError, toHvError } from "../../base/errors.ts";
 import { Removed } from "../../contract/vm.ts";
 import { defineTool } from "../define_tool.ts";
 
@@ -30,11 +31,19 @@ export default defineTool({
   async handle(_, context) {
     const { driver, signal, progress } = context;
     const removed: Removed[] = [];
+    const failures: HvError[] = [];
     for (const orphan of await driver.vms.orphans(signal)) {
       progress({ message: `removing ${orphan.name ?? orphan.id}` });
-      removed.push(await driver.vms.removeOrphan(orphan, context));
+      try {
+        removed.push(await driver.vms.removeOrphan(orphan, context));
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(toHvError(error));
+      }
     }
-    return { removed };
+    const [failure] = failures;
+    if (failure === undefined) return { removed };
+    throw failure.withContext({ removed: removed.map(({ id }) => id), failed: failures.length });
   },
   render: ({ removed }) => removed.length === 0 ? "Nothing was removed" : undefined,
 });

@@ -12,6 +12,7 @@ import { takeVmLock } from "../vm_lock.ts";
 import { attachedBlocker, findBlockers, refuseBlocked, writableDisks } from "./disks.ts";
 import { disksOf, makeMemoryFile, snapshotAtRest } from "./files.ts";
 import { snapshotLive } from "./live_disks.ts";
+import { refuseHeldDisks } from "./held_disks.ts";
 import { readShape } from "./read_shape.ts";
 import { type CheckpointRecord, readBook, refuseTakenName, saveBook, withCheckpoint } from "./records.ts";
 import { saveMemory } from "./state_node.ts";
@@ -51,7 +52,7 @@ export async function createCheckpoint(
   const parts = monitor === undefined
     ? await saveAtRest(context, record, id, scope)
     : memory_state
-    ? await saveWithMemory(context, monitor, id, scope)
+    ? await saveWithMemory(context, monitor, record, id, scope)
     : await saveDisks(monitor, id);
   scope.signal.throwIfAborted();
   const checkpoint: CheckpointRecord = {
@@ -70,9 +71,11 @@ export async function createCheckpoint(
 async function saveWithMemory(
   context: QemuContext,
   monitor: VmMonitor,
+  record: VmRecord,
   id: string,
   { signal, progress }: CallScope,
 ): Promise<Parts> {
+  await refuseHeldDisks(monitor, record);
   const disks = await writableDisks(monitor);
   refuseBlocked(monitor, "save the memory of", await findBlockers(monitor, disks, true));
   const memory = await readShape(monitor);

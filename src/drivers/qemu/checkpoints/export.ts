@@ -11,8 +11,9 @@ import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
 import { copyBootFiles } from "../copies/boot_copy.ts";
 import { writeExportRecord } from "../copies/export_record.ts";
+import { deviceName, keyOfDevice } from "../disks/block_node.ts";
 import { proveBase } from "../disks/at_start.ts";
-import type { VmRecords } from "../records.ts";
+import type { VmRecord, VmRecords } from "../records.ts";
 import { refuseTpm } from "../launch/tpm.ts";
 import { takeVmLock } from "../vm_lock.ts";
 import { type DiskFile, disksOf, memoryFile, refuseIncomplete, runQemuImg, snapshotAtRest } from "./files.ts";
@@ -40,6 +41,7 @@ export async function exportCheckpoint(
   const record = await proveBase(context, stored, signal);
   const checkpoint = findRecord(await readBook(context, vm), vm, id);
   await refuseIncomplete(context, vm, checkpoint);
+  refuseForeignDisks(record, checkpoint);
   if (await files.stat(target) !== undefined) {
     throw new HvError("hv.conflict", `Cannot export to "${target}": it exists`, {
       hint: "Name a folder that does not exist yet",
@@ -75,6 +77,27 @@ export async function exportCheckpoint(
     ...(memory === undefined ? [] : [memory]),
   ];
   return [path, ...written];
+}
+
+/** An export holds the VM's own disks, and memory goes on only with all that it had. */
+function refuseForeignDisks(
+  { id, name, disks = [] }: VmRecord,
+  { memory, ...checkpoint }: CheckpointRecord,
+): void {
+  const devices = memory?.devices.flatMap((device) => keyOfDevice(device.replace(/:.*$/, "")) ?? []) ?? [];
+  const [first] = devices;
+  if (first === undefined) return;
+  const paths = devices.map((key) => disks.find((disk) => disk.key === key)?.path ?? deviceName(key));
+  throw new HvError(
+    "hv.unsupported",
+    `Cannot export the checkpoint "${checkpoint.name}" of "${name}": its memory goes on only with the attached disk ${
+      paths.map((path) => `"${path}"`).join(" and ")
+    }, which an export does not hold`,
+    {
+      hint: "Go back to it, detach the disk, make another checkpoint and export that one",
+      context: { vm: id, checkpoint: checkpoint.id, disks: paths },
+    },
+  );
 }
 
 async function exportDisks(

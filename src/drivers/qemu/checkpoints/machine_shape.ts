@@ -1,6 +1,9 @@
 /** What a machine is made of, as far as its memory fits only a machine like it. */
 
 import * as z from "zod/mini";
+import { isDiskPort, keyOfDevice } from "../disks/block_node.ts";
+import { DRIVE } from "../launch/block_words.ts";
+import { MachineLayout, placesThatDiffer } from "./machine_layout.ts";
 
 /** The facts that must be equal for saved memory to load. */
 export const MachineShape = z.looseObject({
@@ -17,6 +20,8 @@ export const MachineShape = z.looseObject({
    * on what was plugged in and out before, and finds their saved state by name (seen with QEMU 7.2).
    */
   devices: z.array(z.string()),
+  /** Where they are plugged in; not known of memory that an older hvlab kept. */
+  layout: z.optional(MachineLayout),
 });
 export type MachineShape = z.infer<typeof MachineShape>;
 
@@ -32,11 +37,27 @@ export function differences(saved: MachineShape, now: MachineShape): string[] {
     const added = now[field].filter((item) => !saved[field].includes(item)).map((item) => `${item} is new`);
     return [...gone, ...added];
   });
-  return [...plain, ...lists];
+  const places = saved.layout === undefined || now.layout === undefined
+    ? []
+    : placesThatDiffer(saved.layout, now.layout);
+  return [...plain, ...lists, ...places];
 }
 
-/** Whether a machine started anew with the saved size would fit: nothing but size and type differ. */
-export function differInSizeAlone(saved: MachineShape, now: MachineShape): boolean {
+/** Whether a machine started anew for the memory would fit: nothing differs but size, type and what a start places. */
+export function wouldFitAnew(saved: MachineShape, now: MachineShape): boolean {
   const { machine, memory_mb, cpus } = saved;
-  return differences(saved, { ...now, machine, memory_mb, cpus }).length === 0;
+  return differences(withoutPlaced(saved, saved), withoutPlaced({ ...now, machine, memory_mb, cpus }, saved))
+    .length === 0;
+}
+
+/** The machine without the ports of attached disks, where these are known, and without a drive that came later. */
+function withoutPlaced(shape: MachineShape, { devices, layout }: MachineShape): MachineShape {
+  const isDrive = (device: string): boolean => device.startsWith(`${DRIVE}:`);
+  const hadDrive = devices.some(isDrive);
+  const left = shape.devices.filter((device) =>
+    (hadDrive || !isDrive(device)) && (layout === undefined || !isDiskPort(device))
+  );
+  if (shape.layout === undefined) return { ...shape, devices: left };
+  const buses = Object.entries(shape.layout.buses).filter(([device]) => keyOfDevice(device) === undefined);
+  return { ...shape, devices: left, layout: { ...shape.layout, buses: Object.fromEntries(buses) } };
 }

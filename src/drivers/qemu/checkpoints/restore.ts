@@ -15,12 +15,13 @@ import { setGuestClock } from "./clock.ts";
 import { notSeen } from "./create.ts";
 import { disksOf, holds, memoryFile, refuseIncomplete, snapshotAtRest } from "./files.ts";
 import { deleteLive, snapshotLive } from "./live_disks.ts";
-import { differences, differInSizeAlone, type MachineShape } from "./machine_shape.ts";
+import { placedAsKept } from "./machine_layout.ts";
+import { differences, type MachineShape, wouldFitAnew } from "./machine_shape.ts";
 import { readShape } from "./read_shape.ts";
 import { type CheckpointRecord, findRecord, readBook, saveBook } from "./records.ts";
 import { forgetSaved } from "./saved.ts";
 import { loadMemory } from "./state_node.ts";
-import { tidyUpSnapshots } from "./tidy.ts";
+import { removeSnapshots, tidyUpSnapshots } from "./tidy.ts";
 import { VmMonitor } from "../monitor/vm_monitor.ts";
 
 /** Run states of a machine whose memory can be replaced where it is; others have lost something that only a start brings back. */
@@ -116,11 +117,11 @@ function hasMemory(checkpoint: CheckpointRecord): checkpoint is WithMemory {
   return checkpoint.memory !== undefined;
 }
 
-/** Whether the living machine takes the memory. Throws when neither it nor a new one of the saved size could. */
+/** Whether the living machine takes the memory. Throws when neither it nor one started anew could. */
 async function fitsIn(monitor: VmMonitor, checkpoint: WithMemory): Promise<boolean> {
   const now = await readShape(monitor);
   if (differences(checkpoint.memory, now).length === 0) return true;
-  if (!differInSizeAlone(checkpoint.memory, now)) refuseOtherMachine(monitor, checkpoint, now);
+  if (!wouldFitAnew(checkpoint.memory, now)) refuseOtherMachine(monitor, checkpoint, now);
   return false;
 }
 
@@ -177,6 +178,7 @@ async function startAnew(
   try {
     await powerOn(context, records, { ...record, machine, memory_mb, cpus }, scope, false, {
       plan: { paused: true },
+      adapt: (plan) => placedAsKept(plan, checkpoint.memory),
       prepare: async (session, runtime) => {
         const monitor = new VmMonitor(context, { ...record, runtime: runtime.path }, session);
         refuseOtherMachine(monitor, checkpoint, await readShape(monitor));
@@ -191,6 +193,10 @@ async function startAnew(
     await goBackFromFailure(context, records, record, checkpoint);
     throw error;
   }
+  if (record.saved === undefined) return;
+  const { tag: old } = record.saved;
+  const monitor = new VmMonitor(context, await records.get(record.id));
+  await removeSnapshots(context, record.id, monitor, (tag) => tag === old, scope.signal);
 }
 
 /** Loads memory and disks with a way back for the disks, since QEMU changes them before it reads the memory. */
@@ -216,7 +222,7 @@ function isBroken(error: unknown): error is HvError {
   return error instanceof HvError && error.context.command === "snapshot-load";
 }
 
-/** The machine has ended; its disks get back what they held before, and the record its size. */
+/** The machine has ended; its disks get back what they held before, the record its size, and nothing is half done. */
 async function goBackFromFailure(
   context: QemuContext,
   records: VmRecords,
@@ -232,6 +238,8 @@ async function goBackFromFailure(
   }
   const { machine, memory_mb, cpus } = record;
   await records.save({ ...await records.get(record.id), machine, memory_mb, cpus });
+  const { restoring: _, ...book } = await readBook(context, record.id);
+  await saveBook(context, record.id, book);
 }
 
 async function goBackAtRest(

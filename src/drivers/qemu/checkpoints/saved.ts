@@ -18,7 +18,9 @@ import type { VmRecord, VmRecords } from "../records.ts";
 import { removeRuntimeFolder, RuntimeFolder } from "../runtime_folder.ts";
 import { waitForVmLock } from "../vm_lock.ts";
 import { findBlockers, refuseBlocked, writableDisks } from "./disks.ts";
+import { refuseHeldDisks } from "./held_disks.ts";
 import { makeMemoryFile, memoryFile, missingParts } from "./files.ts";
+import { machineAsSaved } from "./machine_layout.ts";
 import { differences } from "./machine_shape.ts";
 import { readShape } from "./read_shape.ts";
 import { loadMemory, saveMemory } from "./state_node.ts";
@@ -56,6 +58,7 @@ async function writeMemory(
 ): Promise<void> {
   const monitor = new VmMonitor(context, record);
   await monitor.finishOldJobs();
+  await refuseHeldDisks(monitor, record);
   const disks = await writableDisks(monitor);
   refuseBlocked(monitor, "save the memory of", await findBlockers(monitor, disks, true));
   const nodes = disks.map(({ node }) => node);
@@ -161,6 +164,7 @@ export async function startFromSaved(
   if (missing.length > 0) throw notResumable(record, `${missing.join(", ")} is missing`);
   return {
     plan: { paused: true },
+    adapt: (plan) => machineAsSaved(plan, saved.memory),
     prepare: async (session, runtime) => {
       const monitor = new VmMonitor(context, { ...record, runtime: runtime.path }, session);
       const found = differences(saved.memory, await readShape(monitor));

@@ -5,7 +5,7 @@ import type { VmState } from "../../../contract/vm.ts";
 import { wayToRun } from "../../way_on.ts";
 import type { QemuContext } from "../context.ts";
 import { askMonitor } from "../monitor/monitors.ts";
-import { readRunState } from "../observe.ts";
+import { observe, readRunState } from "../observe.ts";
 import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
 import { RuntimeFolder } from "../runtime_folder.ts";
@@ -50,7 +50,8 @@ export async function askOnMachine<T extends object>(
     }
   }, { signal });
   if (answer !== undefined) return answer;
-  throw wrongState(record, action, states, "off", undefined);
+  const { state, reason } = await observe(context, record, signal);
+  throw wrongState(record, action, states, state, reason);
 }
 
 function wrongState(

@@ -5,7 +5,7 @@ import { joinPath } from "../../../base/paths.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { DeviceAbilities, SerialPortAbilities } from "../../device_abilities.ts";
 import type { QemuContext } from "../context.ts";
-import type { VmRecords } from "../records.ts";
+import type { VmRecord, VmRecords } from "../records.ts";
 import { SOCKET_PATH_LIMIT } from "../runtime_folder.ts";
 import { findTpmProgram, TPM_FOLDER } from "../launch/tpm.ts";
 import { changeDevices } from "./change.ts";
@@ -33,8 +33,10 @@ export function openSerialPorts(context: QemuContext, records: VmRecords): Seria
         });
       }
       if (path === undefined) return;
-      if (path !== null) await checkSocket(context, path);
-      await changeDevices(context, records, id, scope, async ({ serial_socket: _, ...rest }) => {
+      if (path !== null) refuseUnfit(path);
+      await changeDevices(context, records, id, scope, async (record) => {
+        if (path !== null) await refuseForeignSocket(context, record, path, scope.signal);
+        const { serial_socket: _, ...rest } = record;
         await records.save(path === null ? rest : { ...rest, serial_socket: path });
       });
     },
@@ -63,7 +65,7 @@ async function setTpm(
   });
 }
 
-async function checkSocket({ host }: QemuContext, path: string): Promise<void> {
+function refuseUnfit(path: string): void {
   const bytes = new TextEncoder().encode(path).length;
   if (!path.startsWith("/") || bytes > SOCKET_PATH_LIMIT) {
     throw new HvError(
@@ -75,5 +77,16 @@ async function checkSocket({ host }: QemuContext, path: string): Promise<void> {
       },
     );
   }
-  await refuseTakenSocket(host, path);
+}
+
+/** The machine itself may listen there: what waits for its next start can be taken back. */
+async function refuseForeignSocket(
+  context: QemuContext,
+  record: VmRecord,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const devices = await listDevices(context, record, signal);
+  if (devices.some(({ id, now, holds }) => id === "serial-1" && now && holds === path)) return;
+  await refuseTakenSocket(context.host, path);
 }

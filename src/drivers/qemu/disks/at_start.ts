@@ -2,6 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import type { Image } from "../../../contract/image.ts";
+import { quoteWord } from "../../../host/quote_word.ts";
 import type { VmSpec } from "../../driver.ts";
 import type { AttachedDrive } from "../launch/machine_plan.ts";
 import type { QemuContext } from "../context.ts";
@@ -62,7 +63,7 @@ export async function drivesOf(
   for (const { key, path, read_only: readOnly, follow_parents: follows } of disks) {
     if (await context.host.files.stat(path) === undefined) {
       throw new HvError("hv.io", `The disk "${path}" of "${name}" is missing`, {
-        hint: `Bring it back, or detach it: hvlab disk detach ${id} ${path}`,
+        hint: `Bring it back, or detach it: hvlab disk detach ${id} ${quoteWord(path)}`,
         context: { vm: id, path, reason: "missing" },
       });
     }

@@ -5,6 +5,7 @@
  */
 
 import { HvError } from "../../../base/errors.ts";
+import { folderOf, joinPath, nameOf } from "../../../base/paths.ts";
 import type { AttachedDisk } from "../../../contract/disk.ts";
 import { refuseBroken } from "../../broken_chain.ts";
 import type { CallScope } from "../../call_scope.ts";
@@ -23,7 +24,7 @@ import { takeDiskLock } from "../../disk_lock.ts";
 import { attachedBlocks, plugIn, removeStrayNodes, unplug } from "./live.ts";
 import { findDiskFile } from "./places.ts";
 import { refuseStrangers, refuseUnreadable } from "./trust.ts";
-import { findChildren, findVms, ownerOf, refuseStored } from "./users.ts";
+import { findChildren, findVms, ownerOf, refuseStored, refuseWriters } from "./users.ts";
 
 /** QEMU has 32 slots on its first bus, of which the machine itself uses about half. */
 const DISK_LIMIT = 12;
@@ -77,12 +78,13 @@ export async function attachDisk(
   refuseUnfit(record, seen);
   const chain = await readUsable(context, real, wish.follow_parents ?? false, scope.signal);
   await refuseTaken(context, record, real, wish.read_only ?? false, scope.signal);
+  for (const layer of chain.sound.slice(1)) await refuseWriters(context, layer.path, "attach what leans on");
   const stored = record.disks?.find((disk) => disk.path === real);
   const monitor = seen.alive ? new VmMonitor(context, record) : undefined;
   const live = monitor === undefined
     ? undefined
     : (await attachedBlocks(monitor)).find((block) => block.path === real);
-  refuseOtherWish(record, real, live?.readOnly ?? stored?.read_only, wish);
+  refuseOtherWish(record, real, live?.readOnly ?? (stored && (stored.read_only ?? false)), wish);
   if ((record.disks?.length ?? 0) >= DISK_LIMIT && stored === undefined) throw tooMany(record);
   const key = live?.key ?? stored?.key ?? crypto.randomUUID().slice(0, 8);
   if (monitor !== undefined && live === undefined) {
@@ -150,9 +152,13 @@ async function pathAmong(
   path: string,
 ): Promise<string | undefined> {
   if (known.includes(path)) return path;
-  const present = await host.files.stat(path, { follow: true });
-  const real = present === undefined ? undefined : await host.files.realPath(path);
-  return real !== undefined && known.includes(real) ? real : undefined;
+  const isPresent = await host.files.stat(path, { follow: true }) !== undefined;
+  const folder = folderOf(path);
+  if (!isPresent && await host.files.stat(folder, { follow: true }) === undefined) return undefined;
+  const real = isPresent
+    ? await host.files.realPath(path)
+    : joinPath(await host.files.realPath(folder), nameOf(path));
+  return known.includes(real) ? real : undefined;
 }
 
 /** Memory that is saved fits only the machine with the disks that it had. */

@@ -7,6 +7,7 @@ import { qemuName } from "./format_names.ts";
 /** Block nodes and devices of attached disks; no other has such a name. */
 export const NODE_PREFIX = "hvdisk-";
 const DEVICE_PREFIX = "attached-";
+const PORT_PREFIX = "disk-port-";
 /** Formats whose nodes must be told that nothing lies below them. */
 const CAN_LEAN: ReadonlySet<string> = new Set(["qcow2", "vmdk"]);
 
@@ -23,6 +24,16 @@ export function depthOf(node: string): number {
 /** The name of an attached disk's device. */
 export function deviceName(key: string): string {
   return `${DEVICE_PREFIX}${key}`;
+}
+
+/** The name of the port that an attached disk gets at a boot. */
+export function diskPort(key: string): string {
+  return `${PORT_PREFIX}${key}`;
+}
+
+/** Whether a port is one that some attached disk got at a boot. */
+export function isDiskPort(name: string): boolean {
+  return name.startsWith(PORT_PREFIX);
 }
 
 /** The key in a device's name; `undefined` for a device that is no attached disk. */

@@ -14,7 +14,7 @@ import { makeWhole } from "./make_whole.ts";
 import { tellQemuImg } from "./disk_program.ts";
 import { qemuName } from "./format_names.ts";
 import { placeOfNewDisk } from "./places.ts";
-import { refuseReplacing, refuseRunning } from "./users.ts";
+import { refuseReplacing, refuseRunning, refuseWriters } from "./users.ts";
 
 const ENDINGS: ReadonlyMap<string, DiskFormat> = new Map([
   ["qcow2", "qcow2"],
@@ -101,6 +101,7 @@ async function createDifferencing(
   const [base] = chain.sound;
   if (base === undefined) throw usage(`"${parent}" is no disk`, "Name another parent");
   if (base.path === path) throw usage("A disk cannot be its own parent", "Name another parent");
+  await refuseWriters(context, base.path, "lean on");
   await refuseRunning(context, base.path, "lean on", scope.signal);
   scope.progress({ message: "Reading the parent, so that a change of it is noticed" });
   const fingerprint = await takeFingerprint(context, base.path, scope.signal);

@@ -3,16 +3,16 @@
 import { HvError } from "../../../base/errors.ts";
 import { isPlainObject } from "../../../base/json.ts";
 import type { CallScope } from "../../call_scope.ts";
+import { SPARES } from "../launch/argv.ts";
 import { objectsIn, textIn } from "../monitor/answers.ts";
 import type { VmMonitor } from "../monitor/vm_monitor.ts";
-import { blockDevice, blockNode, deviceName, keyOfDevice } from "./block_node.ts";
+import { blockDevice, blockNode, deviceName, isDiskPort, keyOfDevice } from "./block_node.ts";
 import type { SoundLayer } from "./chain.ts";
 import { withHolder } from "./disk_program.ts";
 
 const LOOK_MS = 20;
 /** A guest that runs lets go of a disk within a fraction of a second; one without drivers never does. */
 const UNPLUG_LIMIT_MS = 15_000;
-const PORTS = /^(?:spare|disk-port)-/;
 /** Nodes that hvlab adds itself; those below them come and go with them. */
 const OWN_NODE = /^hvdisk-[0-9a-f]{8}$/;
 
@@ -97,7 +97,9 @@ async function namedNodes(monitor: VmMonitor): Promise<string[]> {
 /** The first port that takes it: which ones are free nobody tells without trying. */
 async function addDevice(monitor: VmMonitor, key: string): Promise<void> {
   const ports = objectsIn(await monitor.tell("qom-list", { path: "/machine/peripheral" }))
-    .flatMap((entry) => textIn(entry, "name") ?? []).filter((name) => PORTS.test(name)).sort();
+    .flatMap((entry) => textIn(entry, "name") ?? []).filter((name) =>
+      isDiskPort(name) || SPARES.includes(name)
+    ).sort();
   for (const port of ports) {
     try {
       await monitor.tell("device_add", blockDevice(key, port));

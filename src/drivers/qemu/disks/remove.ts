@@ -1,6 +1,7 @@
 /** Removing disks. */
 
 import { HvError } from "../../../base/errors.ts";
+import { quoteWord } from "../../../host/quote_word.ts";
 import type { Loss } from "../../../contract/plan.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
@@ -60,7 +61,10 @@ async function refuseNeeded(context: QemuContext, path: string, signal: AbortSig
   const [user] = await findVms(context, path, signal);
   if (user !== undefined) {
     const { name } = user.record;
-    refuse(`the VM "${name}" has it`, `Detach it first: hvlab disk detach ${user.record.id} PATH`);
+    refuse(
+      `the VM "${name}" has it`,
+      `Detach it first: hvlab disk detach ${user.record.id} ${quoteWord(path)}`,
+    );
   }
   await refuseParent(context, path, "remove", signal);
   const holders = await findHolders(context, path);

@@ -2,6 +2,7 @@
 
 import { HvError } from "../../../base/errors.ts";
 import { parseVmId } from "../../../base/ids.ts";
+import { quoteWord } from "../../../host/quote_word.ts";
 import { QEMU, QEMU_IMG, type QemuContext } from "../context.ts";
 import { readIdentity } from "../identity.ts";
 import { imageFolders } from "../images/images.ts";
@@ -159,6 +160,20 @@ export async function refuseRunning(
   throw new HvError("hv.conflict", `Cannot ${action} "${path}": the VM "${name}" runs with it`, {
     hint: `Detach it, or stop the VM: hvlab vm stop ${id}`,
     context: { path, vm: id, name, wanted: "not in use", found: "in use" },
+  });
+}
+
+/** Throws `hv.conflict` when a VM, running or off, may write to a disk that something is to lean on. */
+export async function refuseWriters(context: QemuContext, path: string, action: string): Promise<void> {
+  const { records } = await new VmRecords(context).list();
+  const writer = records.find(({ disks = [] }) =>
+    disks.some((disk) => disk.path === path && disk.read_only !== true)
+  );
+  if (writer === undefined) return;
+  const { id, name } = writer;
+  throw new HvError("hv.conflict", `Cannot ${action} "${path}": the VM "${name}" may write to it`, {
+    hint: `Detach it first: hvlab disk detach ${id} ${quoteWord(path)}`,
+    context: { path, vm: id, name, wanted: "not written", found: "attached" },
   });
 }
 

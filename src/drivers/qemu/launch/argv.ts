@@ -4,7 +4,7 @@ import { watchdogArguments } from "../devices/watchdog.ts";
 import { nicArguments } from "../network/netdevs.ts";
 import { accelerator } from "./accelerators.ts";
 import {
-  attachedDiskWords,
+  attachedDisksWords,
   bootWords,
   CODE_NODE,
   driveWords,
@@ -59,7 +59,7 @@ export function machineArguments(plan: MachinePlan): string[] {
     ...(plan.shares ?? []).flatMap(share),
     ...(plan.tpm === undefined ? [] : tpm(plan.tpm)),
     ...(plan.watchdog === undefined ? [] : watchdogArguments(plan.watchdog)),
-    ...(plan.disks ?? []).flatMap(attachedDiskWords),
+    ...attachedDisksWords(plan),
     ...(plan.incoming ? ["-incoming", "defer"] : []),
     ...(plan.paused ? ["-S"] : []),
   ];

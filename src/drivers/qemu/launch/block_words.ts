@@ -1,8 +1,8 @@
 /** A machine's disks, discs and firmware as words of QEMU's argument vector. */
 
 import type { JsonObject } from "../../../base/json.ts";
-import { blockDevice } from "../disks/block_node.ts";
-import type { AttachedDrive, Boot, Drive, UefiFiles } from "./machine_plan.ts";
+import { blockDevice, diskPort } from "../disks/block_node.ts";
+import type { AttachedDrive, Boot, Drive, MachinePlan, UefiFiles } from "./machine_plan.ts";
 import { device } from "./words.ts";
 
 /** The block node of a VM's disk. */
@@ -93,12 +93,16 @@ export function seedWords(path: string): string[] {
   ];
 }
 
-/** Each gets a port of its own, so that it can be taken out while the machine runs. */
-export function attachedDiskWords({ key, node }: AttachedDrive, index: number): string[] {
-  const port = `disk-port-${key}`;
+/** Each has a port of its own unless told otherwise, so that it can be taken out while the machine runs. */
+export function attachedDisksWords(
+  { disks = [], diskPorts: ports = disks.map(({ key }) => diskPort(key)) }: MachinePlan,
+): string[] {
   return [
-    ...device(`pcie-root-port,id=${port},chassis=${DISK_CHASSIS + index}`),
-    ...["-blockdev", JSON.stringify(node)],
-    ...device(JSON.stringify(blockDevice(key, port))),
+    ...ports.flatMap((port, index) => device(`pcie-root-port,id=${port},chassis=${DISK_CHASSIS + index}`)),
+    ...disks.flatMap(attachedDiskWords),
   ];
+}
+
+function attachedDiskWords({ key, node, port = diskPort(key) }: AttachedDrive): string[] {
+  return ["-blockdev", JSON.stringify(node), ...device(JSON.stringify(blockDevice(key, port)))];
 }

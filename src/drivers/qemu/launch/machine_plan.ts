@@ -30,6 +30,8 @@ export interface UefiFiles {
 export interface AttachedDrive {
   key: string;
   node: JsonObject;
+  /** The port that it is plugged into; one of its own when left out. */
+  port?: string;
 }
 
 /** A shared folder: by a virtiofsd that listens on `socket`, by QEMU's own 9p from `folder`, or both. */
@@ -69,11 +71,13 @@ export interface MachinePlan {
   nics?: readonly NicPlan[];
   shares?: readonly SharePlan[];
   disks?: readonly AttachedDrive[];
+  /** The ports that are there for attached disks; those of the disks themselves when left out. */
+  diskPorts?: readonly string[];
   /** The socket of the program that is its TPM. */
   tpm?: string;
   /** What its watchdog does, if it has one. */
   watchdog?: WatchdogAction;
-  runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "serial" | "pidFile">;
+  runtime: Pick<RuntimeFolder, "monitor" | "agent" | "data" | "serial" | "secondSerial" | "pidFile">;
   /** Where the first serial port's text goes. */
   serialLog: string;
   /** Whether QEMU locks itself in (seccomp; Linux only). */

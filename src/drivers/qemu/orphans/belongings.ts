@@ -16,8 +16,7 @@ export async function belongings(
     const facts = await context.host.files.stat(path);
     if (facts === undefined) continue;
     paths.push(path);
-    if (facts.kind !== "folder") size += facts.allocated_bytes ?? facts.size_bytes;
-    else for (const file of await filesUnder(context, path)) size += file.size_bytes;
+    for (const file of await filesUnder(context, path)) size += file.size_bytes;
   }
   return { paths, size_bytes: size };
 }

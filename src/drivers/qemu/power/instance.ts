@@ -180,16 +180,17 @@ async function startUnder(
   undo.add("helpers", () => endHelpers(context, runtime.path, AbortSignal.timeout(CLEANUP_LIMIT_MS)));
   if (from?.giveUp !== undefined) undo.add("preparations", from.giveUp);
   const helped = await bringUpHelpers(context, record, runtime, { tiedToUs, signal });
+  const plan: MachinePlan = {
+    ...planOf(context, record, acceleration, boot, runtime),
+    ...parts,
+    ...helped,
+    ...(disks.length === 0 ? {} : { disks }),
+    ...from?.plan,
+  };
   let noted = Promise.resolve();
   await launch(context, {
     id: record.id,
-    plan: {
-      ...planOf(context, record, acceleration, boot, runtime),
-      ...parts,
-      ...helped,
-      ...(disks.length === 0 ? {} : { disks }),
-      ...from?.plan,
-    },
+    plan: from?.adapt?.(plan) ?? plan,
     runtime,
     log: joinPath(context.state.vm(record.id), QEMU_LOG),
     tiedToUs,

@@ -147,6 +147,20 @@ Deno.test("what has come to life between the look and the removal stays", () =>
     assert.ok(exists(context.state.vm(VM_ID)));
   }));
 
+Deno.test("a stray file among the VMs' folders is removed like a folder", () =>
+  withQemu(async (bench) => {
+    const { context, records, scope } = bench;
+    await Deno.mkdir(context.state.vms, { recursive: true });
+    const path = `${context.state.vms}/notes.txt`;
+    await Deno.writeTextFile(path, "mine");
+    const sandboxes = sandboxesOf(bench);
+    const [orphan] = await findOrphans(context, records, sandboxes);
+    assert.deepEqual([orphan?.id, orphan?.paths, (orphan?.size_bytes ?? 0) > 0], ["notes.txt", [path], true]);
+    assert.ok(orphan !== undefined);
+    const { removed, files } = await removeOrphan(context, records, sandboxes, orphan, scope);
+    assert.deepEqual([removed, files, exists(path)], [true, [path], false]);
+  }));
+
 Deno.test("a stray entry that leads out of the state folder is never followed", () =>
   withQemu(async (bench) => {
     const { context, records, host, scope } = bench;

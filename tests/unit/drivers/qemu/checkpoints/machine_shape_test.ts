@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import {
   differences,
-  differInSizeAlone,
   type MachineShape,
+  wouldFitAnew,
 } from "../../../../../src/drivers/qemu/checkpoints/machine_shape.ts";
 import { readShape } from "../../../../../src/drivers/qemu/checkpoints/read_shape.ts";
 import { VmMonitor } from "../../../../../src/drivers/qemu/monitor/vm_monitor.ts";
@@ -11,6 +11,8 @@ import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts
 import { VM_ID, withQemu } from "../../../../support/qemu_context.ts";
 import { listenAsMonitor } from "../../../../support/scripted_monitor.ts";
 
+const NIC = { number: 0, mac: "52:54:00:12:34:56", behind_host: true };
+const LAYOUT = { buses: { "nic-0": "pcie.0" }, disk_ports: [], nics: [NIC], second_serial: true };
 const SHAPE: MachineShape = {
   machine: "pc-q35-7.2",
   memory_mb: 256,
@@ -18,6 +20,17 @@ const SHAPE: MachineShape = {
   accelerator: "tcg",
   memory_parts: ["ram"],
   devices: ["nic-0:virtio-net-pci", "device[0]:VGA"],
+  layout: LAYOUT,
+};
+
+const INFO_NETWORK = [
+  "nic-0: index=0,type=nic,model=virtio-net-pci,macaddr=52:54:00:12:34:56",
+  " \\ net-0: index=0,type=user,net=10.0.2.0,restrict=off",
+].join("\r\n");
+const PROPERTIES: Record<string, unknown> = {
+  type: "pc-q35-7.2-machine",
+  parent_bus: "/machine/q35/pcie.0",
+  addr: 80,
 };
 
 Deno.test("a machine is read off QEMU's answers", () =>
@@ -27,7 +40,9 @@ Deno.test("a machine is read off QEMU's answers", () =>
     await listenAsMonitor(host, new RuntimeFolder(record.runtime).monitor("calls"), {
       uuid: uuidOf(VM_ID),
       answers: {
-        "qom-get": "pc-q35-7.2-machine",
+        "qom-get": ({ property }: { property: string }) => PROPERTIES[property],
+        "human-monitor-command": INFO_NETWORK,
+        "query-chardev": [{ label: "serial-1", filename: "disconnected:unix:/run/a.sock,server=on" }],
         "query-memory-size-summary": { "base-memory": 256 * 1024 * 1024, "plugged-memory": 0 },
         "query-cpus-fast": [{ "cpu-index": 0 }, { "cpu-index": 1 }],
         "query-memdev": [{ id: "ram", size: 1 }],
@@ -56,9 +71,29 @@ Deno.test("equal machines do not differ, and every difference has a name", () =>
   }
 });
 
-Deno.test("only size and type can be put right by starting the machine anew", () => {
-  assert.ok(differInSizeAlone(SHAPE, { ...SHAPE, machine: "pc-q35-8.0", memory_mb: 1, cpus: 9 }));
-  for (const change of [{ accelerator: "kvm" }, { memory_parts: [] }, { devices: [] }]) {
-    assert.ok(!differInSizeAlone(SHAPE, { ...SHAPE, ...change }), JSON.stringify(change));
-  }
+Deno.test("only size, type and what a start places can be put right by starting the machine anew", () => {
+  assert.ok(wouldFitAnew(SHAPE, { ...SHAPE, machine: "pc-q35-8.0", memory_mb: 1, cpus: 9 }));
+  const placed = {
+    devices: [...SHAPE.devices, "disk-port-aaaaaaaa:pcie-root-port", "disc-drive-0:ide-cd"],
+    layout: { ...LAYOUT, buses: { ...LAYOUT.buses, "attached-aaaaaaaa": "disk-port-aaaaaaaa" } },
+  };
+  assert.ok(wouldFitAnew(SHAPE, { ...SHAPE, ...placed }));
+  const inSpare = { ...LAYOUT, buses: { ...LAYOUT.buses, "attached-aaaaaaaa": "spare-0" } };
+  assert.ok(wouldFitAnew({ ...SHAPE, layout: inSpare }, { ...SHAPE, ...placed }));
+  for (
+    const change of [
+      { accelerator: "kvm" },
+      { memory_parts: [] },
+      { devices: [] },
+      { devices: [...SHAPE.devices, "attached-aaaaaaaa:virtio-blk-pci"] },
+      { layout: { ...LAYOUT, buses: { "nic-0": "spare-3" } } },
+    ]
+  ) assert.ok(!wouldFitAnew(SHAPE, { ...SHAPE, ...change }), JSON.stringify(change));
+});
+
+Deno.test("nobody knows the ports of disks of memory that an older hvlab kept, and a lost drive stays lost", () => {
+  const { layout: _, ...older } = SHAPE;
+  const port = { ...SHAPE, devices: [...SHAPE.devices, "disk-port-aaaaaaaa:pcie-root-port"] };
+  assert.ok(!wouldFitAnew(older, port));
+  assert.ok(!wouldFitAnew({ ...SHAPE, devices: [...SHAPE.devices, "disc-drive-0:ide-cd"] }, SHAPE));
 });

@@ -17,6 +17,8 @@ export interface GuestCommand {
   env?: Readonly<Record<string, string>>;
   /** What it reads; nothing when left out. */
   stdin?: ByteFeed;
+  /** Makes the passing names of what a channel keeps `stdin` in; one of the channel's own when left out. */
+  token?: string;
   /** The user of the guest that it runs as. Needs a channel with the privilege, else `hv.unsupported`. */
   run_as?: string;
 }
@@ -72,6 +74,11 @@ export interface GuestChannel {
     sinks: { stdout: ByteSink; stderr: ByteSink },
     signal: AbortSignal,
   ): Promise<GuestExit>;
+
+  /**
+   * Where `exec` has what a program is to read in the guest, under passing names. Absent where that streams into the program.
+   */
+  inputPlaces?(token: string): readonly string[];
 
   /** Writes a guest file whole, making its parent folder; an existing one is replaced only when `overwrite` is set. */
   writeFile(

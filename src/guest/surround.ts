@@ -10,7 +10,7 @@ export type Around = <T>(name: ChannelWork, work: () => Promise<T>, signal: Abor
 
 /** The same channel with all of its work done inside `around`. */
 export function surroundChannel(channel: GuestChannel, around: Around): GuestChannel {
-  const { name, family, folders, as, attach, describe } = channel;
+  const { name, family, folders, as, attach, describe, inputPlaces } = channel;
   return {
     name,
     family,
@@ -31,6 +31,7 @@ export function surroundChannel(channel: GuestChannel, around: Around): GuestCha
       ? {}
       : { as: async (user) => surroundChannel(await as.call(channel, user), around) }),
     ...(folders === undefined ? {} : { folders }),
+    ...(inputPlaces === undefined ? {} : { inputPlaces }),
     close: () => channel.close(),
   };
 }

@@ -31,6 +31,11 @@ export interface Ended {
   signal: string | null;
 }
 
+/** How a program ended that had our terminal, and the end of what it said on stderr. */
+export interface Attached extends Ended {
+  stderr: string;
+}
+
 export interface AttachOptions {
   cwd?: string;
   env?: Record<string, string>;
@@ -46,10 +51,10 @@ export interface Processes {
   /** Starts a program with its three streams piped to us. Throws `hv.unavailable` when it cannot be started. */
   open(program: string, args: readonly string[], options?: PipeOptions): Promise<PipedProcess>;
   /**
-   * Runs a program to its end on our own standard streams, as a person's terminal wants it. Throws `hv.unavailable`
-   * when it cannot be started.
+   * Runs a program to its end on our own standard input and output, as a person's terminal wants it. Answers the end of
+   * what it said on stderr. Throws `hv.unavailable` when it cannot be started.
    */
-  attach(program: string, args: readonly string[], options: AttachOptions): Promise<Ended>;
+  attach(program: string, args: readonly string[], options: AttachOptions): Promise<Attached>;
   /** Where a program stands on PATH or under the configured name; `undefined` when it is not there. */
   find(program: string): Promise<string | undefined>;
   /** The facts of one process; `undefined` when there is none. A zombie counts as gone. Not on Windows, which has no `ps`. */
@@ -61,6 +66,8 @@ export interface Processes {
   /** Sends a signal; answers false when there is no such process. */
   kill(pid: number, signal: "TERM" | "KILL"): Promise<boolean>;
 }
+
+const WORDS_KEPT_BYTES = 4096;
 
 export class DenoProcesses implements Processes {
   readonly #os: OperatingSystem;
@@ -111,7 +118,7 @@ export class DenoProcesses implements Processes {
     return openPiped(this.#os, this.#resolve(program), args, options);
   }
 
-  async attach(program: string, args: readonly string[], options: AttachOptions): Promise<Ended> {
+  async attach(program: string, args: readonly string[], options: AttachOptions): Promise<Attached> {
     const { signal } = options;
     signal.throwIfAborted();
     try {
@@ -120,11 +127,11 @@ export class DenoProcesses implements Processes {
         args: [...args],
         stdin: "inherit",
         stdout: "inherit",
-        stderr: "inherit",
+        stderr: "piped",
       }).spawn();
-      const status = await child.status;
+      const [status, stderr] = await Promise.all([child.status, lastWords(child.stderr)]);
       signal.throwIfAborted();
-      return { code: status.code, signal: status.signal };
+      return { code: status.code, signal: status.signal, stderr };
     } catch (error) {
       signal.throwIfAborted();
       throw programFailure(error, program);
@@ -176,6 +183,14 @@ export class DenoProcesses implements Processes {
   #resolve(program: string): string {
     return this.#named.get(program) ?? program;
   }
+}
+
+/** The end of a stream as text. */
+async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const { BoundedBytes } = await import("../base/bounded_bytes.ts");
+  const kept = new BoundedBytes({ head: 0, tail: WORDS_KEPT_BYTES });
+  for await (const bytes of stream) kept.push(bytes);
+  return kept.toText().text.trim();
 }
 
 async function feed(stdin: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {

@@ -17,6 +17,7 @@ import { folderBehaviours } from "./folder_behaviours.ts";
 
 const image = findTinyImage();
 const LONE_EXEC = new URL("../support/lone_exec.ts", import.meta.url).pathname;
+const LONE_DEATH = new URL("../support/lone_death.ts", import.meta.url).pathname;
 const LONE_SSH_EXEC = new URL("../support/lone_ssh_exec.ts", import.meta.url).pathname;
 /** Names that have broken other programs stand in the path of keys and sockets. */
 const ODD_FOLDER = "a,b =c%20d 'é";
@@ -41,6 +42,12 @@ Deno.test({
       const folder = machine.agent.slice(0, machine.agent.lastIndexOf("/"));
       const traces = Array.from(Deno.readDirSync(folder)).filter(({ name }) => name.includes(".trace-"));
       assert.deepEqual(traces, []);
+    });
+    await test.step("the next call ends what never began, and closes what a copy had open", async () => {
+      await dieOnceSent(machine.agent, "guest-exec");
+      await dieOnceSent(machine.agent, "guest-file-write");
+      assert.equal((await run("grep -l '[h]v_go' /proc/[0-9]*/cmdline | wc -l")).stdout, "0\n");
+      await run("rm /tmp/death.hvlab-*");
     });
     await test.step("no handle stays open, no file and no process stays behind", async () => {
       assert.equal(await countHandles(lab), handles);
@@ -131,6 +138,17 @@ Deno.test({
       await using other = openSshChannel({ ...address, login: { user: "nonesuch" } });
       await failureOf("hv.guest_auth", () => labOf(host, other).run("true"));
     });
+    await test.step("a terminal whose connection breaks gives no program's exit code", async () => {
+      const limit = AbortSignal.timeout(HANG_MS);
+      const attach = (...argv: string[]) =>
+        channel.attach?.({ argv }, limit) ?? assert.fail("it has no terminals");
+      assert.deepEqual(await attach("sh", "-c", "exit 255"), { exit_code: 255, signal: null });
+      const breaking = failureOf("hv.outcome_unknown", () => attach("sleep", "306"));
+      const watched = labOf(host, sponsor);
+      await watched.run("until ps -o args | grep -q '[s]leep 306'; do usleep 50000; done");
+      await watched.run(END_CONNECTIONS);
+      assert.match((await breaking).message, /^The connection to the guest broke: .*closed/);
+    });
     await test.step("no file and no process stays behind", async () => {
       assert.equal((await run("ls -A /tmp")).stdout, "");
       assert.equal((await run("ps -o args | grep -c '[s]leep 30[0-9]'")).stdout, "0\n");
@@ -152,6 +170,13 @@ const SILENCE_CONNECTIONS = `
 for pid in $(pidof dropbear); do
   read -r _ _ _ parent _ </proc/$pid/stat
   [ "$parent" = 1 ] || kill -STOP "$pid"
+done
+`;
+
+const END_CONNECTIONS = `
+for pid in $(pidof dropbear); do
+  read -r _ _ _ parent _ </proc/$pid/stat
+  [ "$parent" = 1 ] || kill -KILL "$pid"
 done
 `;
 
@@ -252,6 +277,13 @@ async function killOnceBegun(...words: string[]): Promise<void> {
   killed.kill("SIGKILL");
   await killed.status;
   await reader.cancel();
+}
+
+/** Has a program of ours die as soon as it has sent a request. */
+async function dieOnceSent(agent: string, request: string): Promise<void> {
+  const args = ["run", "-A", "--no-check", LONE_DEATH, agent, request];
+  const { signal } = await new Deno.Command(Deno.execPath(), { args, stdin: "null" }).output();
+  assert.equal(signal, "SIGKILL");
 }
 
 /** Waits until no process of the guest has such arguments; nobody says when. */

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import type { CopyRequest } from "../../src/flows/copies/copy_files.ts";
 import { type Copied, copyFolderFromGuest, copyFolderToGuest } from "../../src/flows/copies/copy_folders.ts";
+import { guestFilesFor } from "../../src/guest/folders/guest_files.ts";
 import { listFolder } from "../../src/guest/folders/read_folder.ts";
 import { failureOf } from "../support/failures.ts";
 import { withTemporaryFolder } from "../support/temporary_folder.ts";
@@ -49,6 +50,33 @@ export const folderBehaviours: Record<string, (lab: FolderLab) => Promise<void>>
       assert.equal(await Deno.readTextFile(`${back.destination}/old`), "changed");
       await refuseRemains(lab, root);
     }),
+
+  "a folder with a link replaces the one that an earlier copy of it has made": (lab) =>
+    withTemporaryFolder(async (root) => {
+      const source = `${root}/folder`;
+      await Deno.mkdir(source);
+      const to = { source, destination: `${lab.place}/linked`, overwrite: true };
+      for (const target of ["one", "two"]) {
+        await Deno.symlink(target, `${source}/link`);
+        await copyTo(lab, to);
+        if (lab.channel.family === "posix") {
+          assert.equal(
+            (await lab.run({ argv: ["readlink", `${to.destination}/link`] })).stdout,
+            `${target}\n`,
+          );
+        }
+        await Deno.remove(`${source}/link`);
+      }
+    }),
+
+  "what cannot be there counts as removed": async (lab) => {
+    const { channel, place, run } = lab;
+    const file = `${place}/file`;
+    await run({ argv: ["sh", "-c", 'echo a >"$1"', "sh", file] });
+    const { remove } = await guestFilesFor(channel);
+    await remove(channel, `${file}/below.hvlab-0a1b2c3d`, AbortSignal.timeout(HANG_MS));
+    assert.equal((await run({ argv: ["cat", file] })).stdout, "a\n");
+  },
 
   "a file and a folder of one name do not replace each other": (lab) =>
     withTemporaryFolder(async (root) => {

@@ -18,7 +18,7 @@ import { FileLocks } from "../../src/host/locks.ts";
 import { denoMachine, type Machine } from "../../src/host/machine.ts";
 import { denoPermissions } from "../../src/host/permissions.ts";
 import type { ProcessFacts } from "../../src/host/process_table.ts";
-import type { Ended, Finished, Processes, RunOptions } from "../../src/host/processes.ts";
+import type { Attached, Finished, Processes, RunOptions } from "../../src/host/processes.ts";
 import type { Connection, Sockets } from "../../src/host/sockets.ts";
 import type { PipedProcess } from "../../src/host/piped.ts";
 import type { ChildProcess, SpawnOptions } from "../../src/host/spawn.ts";
@@ -95,7 +95,7 @@ export class ScriptedProcesses implements Processes {
     return this.onStart(program, args, options);
   }
 
-  attach(program: string): Promise<Ended> {
+  attach(program: string): Promise<Attached> {
     return Promise.reject(new Error(`nobody expected "${program}" on our terminal`));
   }
 

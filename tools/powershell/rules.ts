@@ -25,6 +25,7 @@ const CMDLETS: Readonly<Record<string, readonly string[]>> = {
   "Get-NetNat": [],
   "Get-NetNatStaticMapping": [],
   "Get-Service": ["Name"],
+  "Group-Object": [],
   "Import-Module": ["Name", "Global"],
   "Invoke-Command": ["Session", "ScriptBlock", "ArgumentList"],
   "Invoke-CimMethod": ["InputObject", "MethodName", "Arguments"],

@@ -1,5 +1,5 @@
 /**
- * What a copy has under passing names, in the guest and on this host. A note beside the guest's other files says so before
+ * What a call has under passing names, in the guest and on this host. A note beside the guest's other files says so before
  * anything is there, under a kernel lock that ends with the call. A call that is killed, or whose guest went away, leaves
  * the note; the next call that changes something in that guest finds it free and takes away what it names.
  */
@@ -42,17 +42,18 @@ const DEFINITE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Does `work` with a token for passing names in these places, which are noted meanwhile. Throws `hv.not_found`, with
- * nothing begun, when the VM has been removed.
+ * Does `work` with a token for passing names in these places, which are noted meanwhile, unless nobody could come back to
+ * them. Throws `hv.not_found`, with nothing begun, when the VM has been removed.
  */
 export async function withPassingNames<T>(
-  { host, driver, vm }: PassingScope,
+  scope: PassingScope | undefined,
   { guest = () => [], host: here = () => [] }: PassingPlaces,
   work: (token: string) => Promise<T>,
 ): Promise<T> {
   const token = passingToken();
-  const folder = driver.guestFolder?.(vm.id);
-  if (folder === undefined) return await work(token);
+  const folder = scope?.driver.guestFolder?.(scope.vm.id);
+  if (scope === undefined || folder === undefined) return await work(token);
+  const { host } = scope;
   const notes = joinPath(folder.path, FOLDER);
   await folder.make();
   await host.files.makeFolder(notes, { parents: false });
@@ -94,7 +95,7 @@ export async function tidyPassing(
     signal.throwIfAborted();
     if (!(error instanceof HvError || error instanceof DOMException)) throw error;
     const why = error instanceof HvError ? error.message : "the guest did not answer in time";
-    return `What an earlier copy left in "${scope.vm.name}" is not removed yet: ${why}`;
+    return `What an earlier call left in "${scope.vm.name}" is not removed yet: ${why}`;
   }
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { HvError } from "../../base/errors.ts";
 import type { ExecResult } from "../../contract/guest.ts";
 import type { ByteSink, GuestChannel, GuestCommand, GuestExit } from "../../guest/channel.ts";
+import { type PassingScope, withPassingNames } from "../crashes/passing_notes.ts";
 import { WholeOutput, type WholePlace } from "./whole_output.ts";
 
 /** How much of each stream the result keeps, in bytes: from its beginning and from its end. */
@@ -25,6 +26,8 @@ export interface RunOptions {
   sinks?: { stdout: ByteSink; stderr: ByteSink } | undefined;
   /** Where the whole of a stream goes that is longer than the result keeps. */
   whole?: WholePlace | undefined;
+  /** Where it is noted what passes through the guest, in case the call is killed; not for a guest that goes with the call. */
+  passing?: PassingScope | undefined;
   signal: AbortSignal;
   clock: Clock;
 }
@@ -33,7 +36,7 @@ export interface RunOptions {
 export async function runInGuest(
   channel: GuestChannel,
   command: GuestCommand,
-  { limits = OUTPUT_LIMITS, sinks, whole, signal, clock }: RunOptions,
+  { limits = OUTPUT_LIMITS, sinks, whole, passing, signal, clock }: RunOptions,
 ): Promise<ExecResult> {
   const kept = { stdout: new BoundedBytes(limits), stderr: new BoundedBytes(limits) };
   const wholeOf = (name: string): WholeOutput | undefined =>
@@ -47,7 +50,8 @@ export async function runInGuest(
   const started = clock.monotonic();
   let exit: GuestExit;
   try {
-    exit = await channel.exec(command, { stdout: sinkFor("stdout"), stderr: sinkFor("stderr") }, signal);
+    const pushed = { stdout: sinkFor("stdout"), stderr: sinkFor("stderr") };
+    exit = await withInput(passing, channel, command, (fed) => channel.exec(fed, pushed, signal));
   } catch (error) {
     throw withPartialOutput(error, kept);
   } finally {
@@ -75,6 +79,18 @@ export async function runInGuest(
     ...(files.stderr?.file === undefined ? {} : { stderr_file: files.stderr.file }),
     ...(problem === undefined ? {} : { file_problem: problem }),
   };
+}
+
+/** Notes what the channel keeps the program's input in, where it has to. */
+async function withInput<T>(
+  passing: PassingScope | undefined,
+  channel: GuestChannel,
+  command: GuestCommand,
+  work: (command: GuestCommand) => Promise<T>,
+): Promise<T> {
+  const { inputPlaces } = channel;
+  if (command.stdin === undefined || inputPlaces === undefined) return await work(command);
+  return await withPassingNames(passing, { guest: inputPlaces }, (token) => work({ ...command, token }));
 }
 
 /** The failure with the end of what the program had written. */

@@ -5,6 +5,8 @@ import { joinPath } from "../../base/paths.ts";
 import type { ExecResult } from "../../contract/guest.ts";
 import type { GuestChannel, GuestCommand } from "../../guest/channel.ts";
 import { guessInterpreter, type Interpreter, scriptForm } from "../../guest/shells.ts";
+import { passingName } from "../../guest/passing.ts";
+import { withPassingNames } from "../crashes/passing_notes.ts";
 import { runInGuest, type RunOptions } from "./run_in_guest.ts";
 
 /** A script and how it is to run. */
@@ -32,7 +34,7 @@ export async function runScriptInGuest(
   const text = new TextDecoder().decode(bytes.subarray(0, 1024));
   const form = scriptForm(interpreter ?? guessInterpreter(path, text, channel.family), channel.family);
   const folder = await channel.temporaryFolder(options.signal);
-  const file = joinPath(folder, `hvlab-${crypto.randomUUID()}${form.ending}`);
+  const place = (token: string): string => passingName(joinPath(folder, "script"), token) + form.ending;
   const parts = [form.byteOrderMark && !hasMark(bytes) ? BYTE_ORDER_MARK : undefined, bytes];
   const feed = (): Promise<Uint8Array | null> => {
     let part: Uint8Array | undefined;
@@ -40,16 +42,20 @@ export async function runScriptInGuest(
     return Promise.resolve(part ?? null);
   };
   const mode = how.run_as === undefined ? OWN_MODE : OTHERS_MODE;
-  await channel.writeFile(file, feed, { overwrite: false, mode }, options.signal);
-  let isOver = false;
-  try {
-    return await runInGuest(channel, { ...how, argv: [...form.argv(file), ...args] }, options);
-  } catch (error) {
-    isOver = error instanceof HvError && GONE.has(error.code);
-    throw error;
-  } finally {
-    if (!isOver) await channel.removeFile(file, AbortSignal.timeout(REMOVE_LIMIT_MS)).catch(() => {});
-  }
+  const guest = (token: string): string[] => [passingName(place(token), token), place(token)];
+  return await withPassingNames(options.passing, { guest }, async (token) => {
+    const file = place(token);
+    await channel.writeFile(file, feed, { overwrite: false, mode, token }, options.signal);
+    let isOver = false;
+    try {
+      return await runInGuest(channel, { ...how, argv: [...form.argv(file), ...args] }, options);
+    } catch (error) {
+      isOver = error instanceof HvError && GONE.has(error.code);
+      throw error;
+    } finally {
+      if (!isOver) await channel.removeFile(file, AbortSignal.timeout(REMOVE_LIMIT_MS)).catch(() => {});
+    }
+  });
 }
 
 /** Failures after which there is nobody to remove a file. */

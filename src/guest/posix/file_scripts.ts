@@ -9,6 +9,7 @@
  */
 export const PREPARE_FILE = `
 hv_fail() { echo "$1"; exit 1; }
+case $1 in */) hv_fail folder;; esac
 [ -d "$1" ] && hv_fail folder
 if [ "$3" != yes ] && { [ -e "$1" ] || [ -L "$1" ]; }; then hv_fail exists; fi
 hv_parent=\${1%/*}

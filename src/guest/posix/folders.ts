@@ -126,9 +126,12 @@ function pipeOf(token: string): string {
   return passingName(`${TEMPORARY_FOLDER}/pack`, token);
 }
 
+/** Busybox does not force itself to pass over what cannot be there, as below a file. Argument: path. */
+const REMOVE = `if [ -e "$1" ] || [ -L "$1" ]; then rm -rf -- "$1"; fi`;
+
 async function remove(channel: GuestChannel, path: string, signal: AbortSignal): Promise<void> {
   const err = new BoundedBytes(WORDS_KEPT);
-  const { exit_code } = await channel.exec({ argv: ["rm", "-rf", "--", path] }, {
+  const { exit_code } = await channel.exec({ argv: ["/bin/sh", "-c", REMOVE, "hvlab", path] }, {
     stdout: () => Promise.resolve(),
     stderr: (bytes) => Promise.resolve(err.push(bytes)),
   }, signal);

@@ -155,7 +155,7 @@ class SshChannel implements GuestChannel, AsyncDisposable {
     const { host, folder } = this.#address;
     const target = await this.#target(undefined, signal);
     const words = command === undefined ? [] : [terminalLine(command)];
-    const { code, signal: ended } = await host.processes.attach(SSH, [
+    const { code, signal: ended, stderr } = await host.processes.attach(SSH, [
       "-tt",
       ...sshArguments(target),
       ...words,
@@ -166,6 +166,17 @@ class SshChannel implements GuestChannel, AsyncDisposable {
     });
     if (ended !== null) {
       throw new HvError("hv.cancelled", `The terminal was ended by ${ended}`, { context: { signal: ended } });
+    }
+    // With this code and no words it is the program's own, or what a signal has ended.
+    if (code === SSH_FAILURE && stderr !== "") {
+      throw new HvError(
+        "hv.outcome_unknown",
+        `The connection to the guest broke: ${stderr.replace(/\.$/, "")}`,
+        {
+          hint: "The guest may have gone on or not: look at its state before trying again",
+          context: { reason: stderr },
+        },
+      );
     }
     return { exit_code: code, signal: null };
   }

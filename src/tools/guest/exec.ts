@@ -84,7 +84,8 @@ export default defineTool({
     const fed = { ...command, ...(input === undefined ? {} : { stdin: input.feed }) };
     return await useGuest(context, access, async (given) => {
       const { channel, ...as } = await wayOfUser(given, run_as, context.warn);
-      return await runInGuest(channel, { ...fed, ...as }, { ...context, whole, clock: host.clock });
+      const options = { ...context, whole, passing: context, clock: host.clock };
+      return await runInGuest(channel, { ...fed, ...as }, options);
     });
   },
 });

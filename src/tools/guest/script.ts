@@ -76,7 +76,7 @@ export default defineTool({
         ...(cwd === undefined ? {} : { cwd }),
         ...as,
         ...(input === undefined ? {} : { stdin: input.feed }),
-      }, { ...context, whole, clock: host.clock });
+      }, { ...context, whole, passing: context, clock: host.clock });
     });
   },
 });

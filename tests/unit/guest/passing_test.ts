@@ -16,6 +16,19 @@ Deno.test("a passing name stands beside the path, whatever that ends with", () =
   assert.ok(isPassing(passingName("/x")));
 });
 
+Deno.test("the passing names of the longest names are no longer, and differ where these do", () => {
+  for (const name of ["a".repeat(255), "é".repeat(127), "日".repeat(85)]) {
+    const passing = passingName(`/srv/${name}`, "0a1b2c3d");
+    const archive = `${passing}.tar`;
+    const names = [passing, archive, passingName(archive, "0a1b2c3d")];
+    assert.equal(new Set(names).size, 3);
+    for (const path of names) {
+      assert.match(path, /^\/srv\/(a+|é+|日+)\.hvlab-/);
+      assert.ok(isPassing(path) && new TextEncoder().encode(path).length <= "/srv/".length + 255, path);
+    }
+  }
+});
+
 Deno.test("nothing else is taken for one", () => {
   for (
     const path of [

@@ -4,10 +4,14 @@ import type { GuestCommand } from "../../../guest/channel.ts";
 
 export { checkCommand } from "../../../guest/posix/check_command.ts";
 
-/** The arguments of the script that starts programs. */
-export function startArguments(base: string, { argv, cwd = "", env = {} }: GuestCommand): string[] {
+/** The arguments of the script that starts programs: the word that it is found by, the path of its FIFOs, the command. */
+export function startArguments(
+  word: string,
+  base: string,
+  { argv, cwd = "", env = {} }: GuestCommand,
+): string[] {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
   // A shell takes "-" for the folder before.
   const folder = cwd === "-" ? "./-" : cwd;
-  return [base, folder, env.PATH ?? "", String(variables.length), ...variables, ...argv];
+  return [word, base, folder, env.PATH ?? "", String(variables.length), ...variables, ...argv];
 }

@@ -7,7 +7,7 @@ import { TEMPORARY_FOLDER } from "../../../guest/posix/files.ts";
 import type { Host } from "../../../host/host.ts";
 import { refused } from "./errors.ts";
 import { execThroughAgent } from "./exec.ts";
-import { execPrepared } from "./prepared.ts";
+import { execPrepared, inputPlaces } from "./prepared.ts";
 import { readGuestFile, removeGuestFile, writeGuestFile } from "./files.ts";
 import { type AgentAddress, AgentLink } from "./link.ts";
 
@@ -34,12 +34,15 @@ export function openAgentChannel(address: AgentAddress): GuestChannel {
       command.stdin === undefined && command.run_as === undefined
         ? execThroughAgent(link, clock, command, sinks, signal)
         : execPrepared(link, clock, command, sinks, signal),
+    inputPlaces,
     async writeFile(path, feed, options, signal) {
       await link.takeSleeper()?.wake(signal);
+      await link.traces.tidyUp(link, clock, signal);
       await writeGuestFile(link, clock, path, feed, options, signal);
     },
     async readFile(path, sink, signal) {
       await link.takeSleeper()?.wake(signal);
+      await link.traces.tidyUp(link, clock, signal);
       await readGuestFile(link, clock, path, sink, signal);
     },
     async removeFile(path, signal) {

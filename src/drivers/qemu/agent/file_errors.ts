@@ -1,6 +1,6 @@
 /** What goes wrong with a guest's files on the way through its agent, in the codes of hvlab. */
 
-import type { HvError } from "../../../base/errors.ts";
+import { HvError } from "../../../base/errors.ts";
 import { fileFailed, fileMissing } from "../../../guest/posix/file_failures.ts";
 import { refused } from "./errors.ts";
 import type { AgentAnswer } from "./protocol.ts";
@@ -8,6 +8,12 @@ import type { AgentAnswer } from "./protocol.ts";
 /** The agent refused a file request. */
 export function fileRefused(command: string, answer: AgentAnswer & { ok: false }, path: string): HvError {
   if (answer.errorClass === "CommandNotFound") return refused(command, answer);
+  if (/^handle .* has not been found/i.test(answer.text)) {
+    return new HvError("hv.outcome_unknown", `The guest agent no longer has "${path}" open: ${answer.text}`, {
+      hint: "The agent or the guest was restarted meanwhile; look at the guest before trying again",
+      context: { path, reason: answer.text },
+    });
+  }
   if (/no such file/i.test(answer.text)) return fileMissing(path);
   return fileFailed("copy", path, answer.text);
 }

@@ -27,6 +27,10 @@ import {
 } from "../../../guest/posix/file_scripts.ts";
 import { fileRefused } from "./file_errors.ts";
 import type { AgentRounds } from "./rounds.ts";
+import type { AgentTraces } from "./traces.ts";
+
+/** Who can be asked, and what keeps the traces of calls that are killed. */
+type FileLink = AgentRounds & { readonly traces: Pick<AgentTraces, "open"> };
 
 /** What one request carries. From 64 KiB on the agent's speed no longer grows (measured on QEMU 7.2). */
 export const CHUNK_BYTES = 192 * 1024;
@@ -38,7 +42,7 @@ const DEFAULT_MODE = 0o644;
 
 /** Writes a file under a temporary name, has the guest compare size and digest, and gives it its name. */
 export async function writeGuestFile(
-  link: AgentRounds,
+  link: FileLink,
   clock: Clock,
   path: string,
   feed: ByteFeed,
@@ -67,7 +71,7 @@ export async function writeGuestFile(
  * size is not known beforehand, as under /proc. The bytes are compared by digest where the size is known.
  */
 export async function readGuestFile(
-  link: AgentRounds,
+  link: FileLink,
   clock: Clock,
   path: string,
   sink: ByteSink,
@@ -96,7 +100,7 @@ export async function readGuestFile(
 
 /** Removes a file; one that is not there counts as removed. */
 export async function removeGuestFile(
-  link: AgentRounds,
+  link: FileLink,
   clock: Clock,
   path: string,
   signal: AbortSignal,
@@ -107,7 +111,7 @@ export async function removeGuestFile(
 }
 
 async function send(
-  link: AgentRounds,
+  link: FileLink,
   clock: Clock,
   path: string,
   feed: ByteFeed,
@@ -130,7 +134,7 @@ async function send(
 }
 
 async function receive(
-  link: AgentRounds,
+  link: FileLink,
   clock: Clock,
   path: string,
   size: number,
@@ -157,7 +161,7 @@ async function receive(
 }
 
 async function withHandle<T>(
-  link: AgentRounds,
+  link: FileLink,
   clock: Clock,
   path: string,
   mode: "r" | "w",
@@ -165,8 +169,10 @@ async function withHandle<T>(
 ): Promise<T> {
   const handles: number[] = [];
   let reachable = true;
+  const trace = await link.traces.open();
   try {
     const [answer] = await openHandles(link, handles, [{ path, mode }]);
+    trace.note({ handles });
     const [handle] = handles;
     if (answer?.ok === false) throw fileRefused("guest-file-open", answer, path);
     if (handle === undefined) throw new HvError("hv.internal", "The guest agent gave no handle");
@@ -175,12 +181,13 @@ async function withHandle<T>(
     reachable = !isUnreachable(error);
     throw error;
   } finally {
-    if (reachable) await closeHandles(link, clock, handles);
+    if (reachable && await closeHandles(link, clock, handles)) await trace.remove();
+    else trace.leave();
   }
 }
 
 async function ask(
-  link: AgentRounds,
+  link: FileLink,
   name: string,
   values: JsonObject,
   path: string,
@@ -191,7 +198,7 @@ async function ask(
   throw fileRefused(name, answer, path);
 }
 
-async function drop(link: AgentRounds, clock: Clock, temporary: string): Promise<void> {
+async function drop(link: FileLink, clock: Clock, temporary: string): Promise<void> {
   using limit = startDeadline(clock, DROP_LIMIT_MS);
   try {
     await runScript(link, clock, DROP_FILE, [temporary], limit.signal);

@@ -1,7 +1,7 @@
 /**
  * Files that the guest agent holds open for us. They are closed on every way out that still reaches the agent. It knows
- * no owner of a handle: what a call leaves open that is killed, a program's streams are closed by the next one
- * (`traces.ts`), and the one file of a copy stays open until the agent restarts.
+ * no owner of a handle: what a call leaves open that is killed, the next one closes (`traces.ts`). What the agent was
+ * opening at that very moment stays open until it restarts, since nobody has heard its number.
  */
 
 import type { Clock } from "../../../base/clock.ts";
@@ -30,20 +30,21 @@ export async function openHandles(
   return answers;
 }
 
-/** Closes handles; what cannot be closed any more is left to the agent. */
+/** Closes handles. Answers whether the agent has heard of it. */
 export async function closeHandles(
   link: AgentRounds,
   clock: Clock,
   handles: readonly number[],
-): Promise<void> {
-  if (handles.length === 0) return;
+): Promise<boolean> {
+  if (handles.length === 0) return true;
   using limit = startDeadline(clock, CLOSE_LIMIT_MS);
   try {
     await link.ask(handles.map((handle) => ({ name: "guest-file-close", arguments: { handle } })), {
       signal: limit.signal,
       patienceMs: CLOSE_LIMIT_MS,
     });
+    return true;
   } catch {
-    return;
+    return false;
   }
 }

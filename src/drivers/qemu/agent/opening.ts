@@ -42,14 +42,16 @@ export interface ProgramStreams {
 const OUTPUTS = ["out writer", "out reader", "err writer", "err reader"] as const;
 
 /**
- * Opens the streams as soon as they are there, and notes every handle in `handles`. Answers the program's status when it
- * ended instead of waiting. Throws {@link NoPlace} where the agent cannot open them.
+ * Opens the streams as soon as they are there, and puts every handle into `handles`; `onOpened` is called whenever some
+ * came. Answers the program's status when it ended instead of waiting. Throws {@link NoPlace} where the agent cannot open
+ * them.
  */
 export async function openStreams(
   link: AgentRounds,
   clock: Clock,
   { pid, place, startTookMs }: StartedProgram,
   handles: number[],
+  onOpened: () => void,
   signal: AbortSignal,
 ): Promise<ProgramStreams & { gate: number } | { ended: ProgramStatus }> {
   const pace = new Pace(clock, waitAfterStart(startTookMs));
@@ -60,6 +62,7 @@ export async function openStreams(
     await pace.wait(signal);
     const missing = wanted.filter(({ name }) => !opened.has(name));
     const answers = await openHandles(link, handles, missing);
+    onOpened();
     for (const [index, { name }] of missing.entries()) {
       const answer = answers[index];
       if (answer?.ok && typeof answer.value === "number") opened.set(name, answer.value);

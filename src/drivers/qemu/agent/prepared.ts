@@ -6,6 +6,7 @@ import type { GuestCommand, GuestExit } from "../../../guest/channel.ts";
 import { checkCommand } from "../../../guest/posix/check_command.ts";
 import { TEMPORARY_FOLDER } from "../../../guest/posix/files.ts";
 import { DROP_FILE } from "../../../guest/posix/file_scripts.ts";
+import { passingName, passingToken } from "../../../guest/passing.ts";
 import {
   BECOME_MARKED,
   markedArguments,
@@ -13,8 +14,9 @@ import {
   setupFailure,
 } from "../../../guest/posix/marked_program.ts";
 import { MarkedStream } from "../../../guest/posix/marked_stream.ts";
-import { execThroughAgent, type Sinks } from "./exec.ts";
+import { execThroughAgent } from "./exec.ts";
 import { writeGuestFile } from "./files.ts";
+import type { Sinks } from "./guest_program.ts";
 import type { AgentLink } from "./link.ts";
 import { runScript, SHELL } from "./program.ts";
 
@@ -34,14 +36,15 @@ export async function execPrepared(
 ): Promise<GuestExit> {
   checkCommand(command);
   await link.takeSleeper()?.wake(signal);
-  const { stdin } = command;
-  const input = stdin === undefined ? "" : `${TEMPORARY_FOLDER}/.hvlab-${crypto.randomUUID()}.in`;
+  const { stdin, token = passingToken() } = command;
+  const input = stdin === undefined ? "" : inputPlace(token);
   const mark = newMark();
   const err = new MarkedStream(mark, sinks.stderr);
   const words = [input, ...markedArguments(mark, command)];
   try {
     if (stdin !== undefined) {
-      await writeGuestFile(link, clock, input, stdin, { overwrite: false, mode: PRIVATE }, signal);
+      await link.traces.tidyUp(link, clock, signal);
+      await writeGuestFile(link, clock, input, stdin, { overwrite: false, mode: PRIVATE, token }, signal);
     }
     const exit = await execThroughAgent(
       link,
@@ -57,6 +60,16 @@ export async function execPrepared(
     if (input !== "") await drop(link, clock, input);
     throw error;
   }
+}
+
+/** Where a program's input is until the program has it: whole, and on its way there. */
+export function inputPlaces(token: string): string[] {
+  const input = inputPlace(token);
+  return [passingName(input, token), input];
+}
+
+function inputPlace(token: string): string {
+  return passingName(`${TEMPORARY_FOLDER}/input`, token);
 }
 
 /** A program that was started has its input already, and the name is gone. */

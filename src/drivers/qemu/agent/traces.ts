@@ -13,13 +13,14 @@ import type { Lock } from "../../../host/locks.ts";
 import { closeHandles } from "./handles.ts";
 import { readStatus, runScript, statusCommand } from "./program.ts";
 import type { AgentRounds } from "./rounds.ts";
-import { END_PROGRAM } from "./scripts.ts";
+import { AGENT_AGE, END_PROGRAM, FIND_WAITING } from "./scripts.ts";
 
 /** What a call has in the guest. */
 export interface GuestTrace {
-  pid: number;
-  /** The path of the program's FIFOs, or nothing. */
-  base: string;
+  /** Its program's process; left out until the agent has told it, and until then the program waits for it to be noted. */
+  pid?: number;
+  /** The path of the program's FIFOs, or nothing; left out where there is no program. */
+  base?: string;
   /** What the agent holds open. */
   handles: readonly number[];
 }
@@ -37,30 +38,35 @@ export class AgentTraces {
 
   /** Begins to keep a trace; a host that cannot is no reason to fail the call. */
   async open(): Promise<OpenTrace> {
-    const path = this.#prefix + crypto.randomUUID();
+    const id = crypto.randomUUID();
+    const path = this.#prefix + id;
     try {
       const lock = await this.#host.locks.tryTake(path, { folderMustExist: true });
-      return new OpenTrace(this.#host, path, lock);
+      return new OpenTrace(this.#host, id, path, lock);
     } catch (error) {
-      if (error instanceof HvError) return new OpenTrace(this.#host, path, undefined);
+      if (error instanceof HvError) return new OpenTrace(this.#host, id, path, undefined);
       throw error;
     }
   }
 
   /**
-   * Tidies up after calls that were killed. The agent itself says whether a process id is still the program that it
-   * started: one that was restarted, or whose guest was, knows neither the program nor the files.
+   * Tidies up after calls that were killed. An agent that was restarted, or whose guest was, knows neither their programs
+   * nor their files, and numbers others as it did theirs.
    */
   async tidyUp(link: AgentRounds, clock: Clock, signal: AbortSignal): Promise<void> {
     const folder = folderOf(this.#prefix);
+    const beginning = nameOf(this.#prefix);
     const isThere = (await this.#host.files.stat(folder))?.kind === "folder";
     for (const { name } of isThere ? await this.#host.files.list(folder) : []) {
-      if (!name.startsWith(nameOf(this.#prefix))) continue;
+      if (!name.startsWith(beginning)) continue;
       const path = joinPath(folder, name);
       using lock = await this.#host.locks.tryTake(path, { folderMustExist: true });
       if (lock === undefined) continue;
       const trace = readTrace(lock.readText());
-      if (trace !== undefined) await endAbandoned(link, clock, trace, signal);
+      if (trace !== undefined) {
+        const noted = (await this.#host.files.stat(path))?.modified ?? 0;
+        await endAbandoned(link, clock, { id: name.slice(beginning.length), noted, ...trace }, signal);
+      }
       await this.#host.files.remove(path);
     }
   }
@@ -68,11 +74,14 @@ export class AgentTraces {
 
 /** The trace of one call that lives. */
 export class OpenTrace {
+  /** The word by which the program is found whose process nobody knows yet. */
+  readonly id: string;
   readonly #host: Host;
   readonly #path: string;
   readonly #lock: Lock | undefined;
 
-  constructor(host: Host, path: string, lock: Lock | undefined) {
+  constructor(host: Host, id: string, path: string, lock: Lock | undefined) {
+    this.id = id;
     this.#host = host;
     this.#path = path;
     this.#lock = lock;
@@ -101,21 +110,65 @@ export class OpenTrace {
   }
 }
 
+interface AbandonedTrace extends GuestTrace {
+  id: string;
+  /** When it was written, in milliseconds since 1970. */
+  noted: number;
+}
+
 /** Ends a program that nobody follows any more, and closes its files. */
 async function endAbandoned(
   link: AgentRounds,
   clock: Clock,
-  { pid, base, handles }: GuestTrace,
+  trace: AbandonedTrace,
   signal: AbortSignal,
 ): Promise<void> {
+  const { base, handles, noted } = trace;
+  const isKnown = base !== undefined && await endProgram(link, clock, { ...trace, base }, signal);
+  if (handles.length === 0) return;
+  // A program that has ended is forgotten once its end was told.
+  if (isKnown || await wasThere(link, clock, noted, signal)) await closeHandles(link, clock, handles);
+}
+
+/** Answers whether the agent knows the program. */
+async function endProgram(
+  link: AgentRounds,
+  clock: Clock,
+  { id, base, pid: told }: AbandonedTrace & { base: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const pid = told ?? await findWaiting(link, clock, id, signal);
+  if (pid === undefined) return false;
   const [status] = await link.ask([statusCommand(pid)], { signal });
-  if (!status.ok) return;
+  if (!status.ok) return false;
   if (readStatus(pid, status).exit === undefined) {
     await runScript(link, clock, END_PROGRAM, [String(pid), base], signal);
     // The agent remembers an ended program until it is asked.
     await link.ask([statusCommand(pid)], { signal });
   }
-  await closeHandles(link, clock, handles);
+  return true;
+}
+
+/** Whether the agent that answers now did so at that time already. */
+async function wasThere(
+  link: AgentRounds,
+  clock: Clock,
+  time: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { stdout } = await runScript(link, clock, AGENT_AGE, [], signal);
+  return Number(stdout) * 10 > clock.now() - time;
+}
+
+/** The process of a program that waits at its gate; `undefined` when its start never reached the guest. */
+async function findWaiting(
+  link: AgentRounds,
+  clock: Clock,
+  id: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { stdout } = await runScript(link, clock, FIND_WAITING, [id], signal);
+  return stdout === "" ? undefined : Number(stdout);
 }
 
 /** `undefined` for what a call left that was killed before it had anything in the guest. */
@@ -124,8 +177,11 @@ function readTrace(text: string): GuestTrace | undefined {
     const value = parseJson(text);
     if (!isPlainObject(value) || !Array.isArray(value.handles)) return undefined;
     const { pid, base } = value;
-    if (typeof pid !== "number" || typeof base !== "string") return undefined;
-    return { pid, base, handles: value.handles.filter((handle) => typeof handle === "number") };
+    return {
+      ...(typeof pid === "number" ? { pid } : {}),
+      ...(typeof base === "string" ? { base } : {}),
+      handles: value.handles.filter((handle) => typeof handle === "number"),
+    };
   } catch {
     return undefined;
   }

@@ -11,7 +11,7 @@ command -v tar >/dev/null || hv_fail tar
 mkdir -- "$hv_new" || hv_fail make
 tar -xpof "$hv_archive" -C "$hv_new" || hv_fail unpack
 if [ -d "$hv_to" ]; then
-  cp -pPR -- "$hv_new/." "$hv_to/" || hv_fail move
+  cp -fpPR -- "$hv_new/." "$hv_to/" || hv_fail move
   rm -rf -- "$hv_new"
 else
   mv -- "$hv_new" "$hv_to" || hv_fail move

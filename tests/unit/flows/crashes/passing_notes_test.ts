@@ -5,6 +5,8 @@ import {
   tidyPassing,
   withPassingNames,
 } from "../../../../src/flows/crashes/passing_notes.ts";
+import { runInGuest } from "../../../../src/flows/guest/run_in_guest.ts";
+import { runScriptInGuest } from "../../../../src/flows/guest/run_script.ts";
 import type { GuestChannel } from "../../../../src/guest/channel.ts";
 import { POSIX_FILES } from "../../../../src/guest/posix/folders.ts";
 import type { Locks } from "../../../../src/host/locks.ts";
@@ -67,7 +69,7 @@ Deno.test("what cannot be removed stays noted and is told, and does not keep the
   const told = await scene.tidy(() =>
     ++asked === 1 ? Promise.reject(new HvError("hv.io", "It is in use")) : Promise.resolve()
   );
-  assert.equal(told, 'What an earlier copy left in "web" is not removed yet: It is in use');
+  assert.equal(told, 'What an earlier call left in "web" is not removed yet: It is in use');
   assert.deepEqual([scene.removed.length, scene.notes().length], [1, 1]);
   assert.equal(await scene.tidy(), undefined);
   assert.deepEqual([scene.removed.sort(), scene.notes()], [PLACES, []]);
@@ -138,4 +140,32 @@ Deno.test("where nobody else may use a locked file, notes are written and follow
     () => Promise.resolve(scene.notes().length),
   );
   assert.deepEqual([seen, scene.notes()], [1, []]);
+});
+
+Deno.test("a script and what a program reads are noted where they pass through the guest", async () => {
+  await using scene = await openScene();
+  await scene.tidy();
+  const cutOff = () => Promise.reject(new HvError("hv.outcome_unknown", "gone"));
+  const guest = Object.assign(new MemoryGuest(), {
+    writeFile: cutOff,
+    exec: cutOff,
+    inputPlaces: (token: string) => [`/in.hvlab-${token}`],
+  });
+  const { host } = scene.scope;
+  const options = { passing: scene.scope, signal: new AbortController().signal, clock: host.clock };
+  const script = { bytes: new TextEncoder().encode("#!/bin/sh\n"), args: [] };
+  await failureOf("hv.outcome_unknown", () => runScriptInGuest(guest, script, options));
+  const fed = { argv: ["cat"], stdin: () => Promise.resolve(null) };
+  await failureOf("hv.outcome_unknown", () => runInGuest(guest, fed, options));
+  await failureOf("hv.outcome_unknown", () => runInGuest(guest, { argv: ["cat"] }, options));
+  assert.equal(scene.notes().length, 2);
+  const removed: string[] = [];
+  const remove = (_: GuestChannel, path: string): Promise<void> => Promise.resolve(void removed.push(path));
+  const channel = Object.assign(new MemoryGuest(), { folders: { ...POSIX_FILES, remove } });
+  await tidyPassing(scene.scope, channel, options.signal);
+  assert.deepEqual(removed.map((path) => path.replaceAll(/hvlab-[0-9a-f]{8}/g, "*")).sort(), [
+    "/in.*",
+    "/tmp/script.*.sh",
+    "/tmp/script.*.sh.*",
+  ]);
 });

@@ -223,6 +223,21 @@ Deno.test("a restarted agent that no longer knows the program leaves the outcome
   });
 });
 
+Deno.test("a restarted agent that no longer has a file open leaves the outcome unknown", async () => {
+  const answer = (name: string): FakeAnswer => {
+    if (name === "guest-exec") return { return: { pid: 42 } };
+    if (name === "guest-exec-status") return { return: { exited: true, exitcode: 0 } };
+    if (name === "guest-file-open") return { return: 1000 };
+    return refuse("GenericError", "handle '1000' has not been found");
+  };
+  await withAgent({ answer }, async ({ channel, signal }) => {
+    const writing = () =>
+      channel.writeFile("/tmp/a", () => Promise.resolve(null), { overwrite: false }, signal);
+    const failure = await failureOf("hv.outcome_unknown", writing);
+    assert.match(failure.hint ?? "", /restarted meanwhile/);
+  });
+});
+
 Deno.test("an endless line does not fill the memory", async () => {
   const answer = async (_: string, __: JsonObject, fake: FakeAgent): Promise<FakeAnswer> => {
     for (let sent = 0; sent < 6; sent++) await fake.say(new Uint8Array(1024 * 1024).fill(65)).catch(() => {});

@@ -73,10 +73,17 @@ faultTest("ports of the host lead into guests behind NAT", async (host) => {
   assert.ok((await forwardsOf(host)).every(({ open, lasting }) => !open && lasting));
   await lab.call("vm_configure", { vm: "web", notes: "mine" });
   assert.equal((await forwardsOf(host)).length, 2, "the user's notes leave them alone");
+  await lab.checkpoint("web", "both", { memory_state: false });
   const removed = await lab.call("forward_remove", { vm: "web", guest_port: 22 });
   assert.equal(z.array(Forward).parse(removed.removed)[0]?.lasting, false);
   assert.equal((await lab.failure("forward_remove", { vm: "web", guest_port: 22 })).code, "hv.not_found");
   assert.deepEqual((await forwardsOf(host)).map(({ guest_port }) => guest_port), [80]);
+  await lab.restore("web", "both");
+  assert.deepEqual(
+    (await forwardsOf(host)).map(({ guest_port }) => guest_port),
+    [80],
+    "the host's ports stay",
+  );
   const { confirm } = await lab.plan("vm_delete", { vm: "web" });
   await lab.call("vm_delete", { vm: "web" }, { confirm });
   const freed = { vm: "db", guest_port: 80, host_port: "28080" };

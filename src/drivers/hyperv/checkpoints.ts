@@ -14,6 +14,7 @@ import { takeVmLock } from "./machines/locks.ts";
 import { changeNotes } from "./machines/notes.ts";
 import { copyTag } from "./machines/tag.ts";
 import { checkpointOf, type MachineFacts } from "./map.ts";
+import { readForwards, writeForwards } from "./network/forward_marks.ts";
 
 /**
  * Codes after which the sidecar may have been cut off between setting a VM's kind of checkpoint and putting it back.
@@ -114,9 +115,14 @@ async function putBack(
 ): Promise<void> {
   const id = `vm-${uuid}`;
   if (after?.checkpoint_type !== usual) await putTypeBack(hyperv, id, usual, scope);
-  if (after === undefined || copyTag(after.notes, notes) !== after.notes) {
+  if (after === undefined || marksOf(notes, after.notes) !== after.notes) {
     await putMarkBack(hyperv, state, id, notes, scope);
   }
+}
+
+/** Notes with the marks of others: whose the VM is, and which ports of the host lead to it, which no restore changes. */
+function marksOf(others: string, notes: string): string {
+  return writeForwards(copyTag(notes, others), readForwards(others));
 }
 
 async function putMarkBack(
@@ -128,7 +134,7 @@ async function putMarkBack(
 ): Promise<void> {
   using limit = startDeadline(hyperv.host.clock, PUT_BACK_LIMIT_MS);
   try {
-    await changeNotes(hyperv, state, id, (notes) => copyTag(notes, before), {
+    await changeNotes(hyperv, state, id, (notes) => marksOf(before, notes), {
       ...scope,
       signal: limit.signal,
     });

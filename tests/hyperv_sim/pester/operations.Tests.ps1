@@ -3,7 +3,7 @@
 BeforeAll {
     . "$PSScriptRoot/support.ps1"
     $operations = [IO.Path]::GetFullPath("$simulationRoot/../../src/drivers/hyperv/ps")
-    $parts = 'library', 'rights', 'machines', 'creation', 'copies', 'removal', 'settings', 'checkpoints', 'host', 'report'
+    $parts = 'library', 'rights', 'machines', 'creation', 'disks', 'copies', 'removal', 'settings', 'checkpoints', 'host', 'report'
     foreach ($part in $parts) { . "$operations/$part.ps1" }
     $folder = New-World
     # The sidecar hands its runspaces what they share.

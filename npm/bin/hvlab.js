@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
-import { dirname, join, win32 } from "node:path";
+import { dirname, isAbsolute, join, win32 } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -31,7 +31,7 @@ function findDeno() {
   }
 }
 
-/** `--config` among our own arguments (before `--`), else the file in the platform's folder. */
+/** `--config` among our own arguments (before `--`), else the file in the platform's folder, where that is known. */
 function configPath() {
   const end = argv.indexOf("--");
   const own = end < 0 ? argv : argv.slice(0, end);
@@ -42,16 +42,19 @@ function configPath() {
   }
   if (named) return named;
   const { APPDATA = "", HOME = "", XDG_CONFIG_HOME = "" } = process.env;
-  if (onWindows) return join(APPDATA, "hvlab", "hvlab.yaml");
-  if (process.platform === "darwin") {
-    return join(HOME, "Library", "Application Support", "hvlab", "hvlab.yaml");
-  }
-  const folder = XDG_CONFIG_HOME.startsWith("/") ? XDG_CONFIG_HOME : join(HOME, ".config");
-  return join(folder, "hvlab", "hvlab.yaml");
+  const folder = onWindows
+    ? APPDATA
+    : process.platform === "darwin"
+    ? join(HOME, "Library", "Application Support")
+    : isAbsolute(XDG_CONFIG_HOME)
+    ? XDG_CONFIG_HOME
+    : join(HOME, ".config");
+  return isAbsolute(folder) ? join(folder, "hvlab", "hvlab.yaml") : undefined;
 }
 
 /** The absolute paths in the configuration's `programs:` section; none when it cannot be read. */
 function readPrograms(path) {
+  if (path === undefined) return [];
   let text;
   try {
     // Windows PowerShell and Notepad begin their UTF-8 with a mark.

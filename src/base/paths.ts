@@ -3,6 +3,8 @@
  * (measured on Deno 2.9.6), more than `dump inspect` may spend altogether.
  */
 
+import { HvError } from "./errors.ts";
+
 /** Joins path parts with the separator that the first one uses: `\` after a drive letter or a UNC prefix, else `/`. */
 export function joinPath(first: string, ...rest: string[]): string {
   const separator = isWindowsPath(first) ? "\\" : "/";
@@ -45,12 +47,17 @@ export function resolvePath(folder: string, path: string): string {
 
 /**
  * A path as Windows sees it from a folder with a drive or a share: either separator counts, and one without a root of
- * its own (`\x`) has the folder's. `undefined` for a drive without a root (`C:x`): it means that drive's own working
- * folder, which nobody here knows.
+ * its own (`\x`) has the folder's. Throws `hv.usage` for a drive without a root (`C:x`): it means that drive's own
+ * working folder, which nobody here knows.
  */
-export function resolveWindowsPath(folder: string, path: string): string | undefined {
+export function resolveWindowsPath(folder: string, path: string): string {
   const written = path.replaceAll("/", "\\");
-  if (/^[A-Za-z]:(?!\\)/.test(written)) return undefined;
+  if (/^[A-Za-z]:(?!\\)/.test(written)) {
+    throw new HvError("hv.usage", `The path has a drive and no root: "${path}"`, {
+      hint: `Write the folder after the drive: ${path.slice(0, 2)}\\FOLDER\\${path.slice(2)}`,
+      context: { path },
+    });
+  }
   const isRootless = /^\\(?!\\)/.test(written);
   return resolvePath(folder, isRootless ? windowsRootOf(folder) + written : written);
 }

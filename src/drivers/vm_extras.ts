@@ -63,13 +63,25 @@ export interface CopyAbilities {
   import(folder: string, name: string | undefined, scope: CallScope): Promise<string>;
 }
 
+/** What a foreign VM says of itself; a QEMU may have no name. */
+export interface ForeignVm {
+  id: string;
+  name: string;
+}
+
 /** Feature `adoption`: VMs that somebody else made. */
 export interface AdoptionAbilities {
   /**
    * Takes a foreign VM under hvlab's names; `locator` is what the driver finds it by, on QEMU the monitor socket of
-   * a running one, on Hyper-V its id or exact name. Without a name it gets the one that it says itself. Adopting a VM again finds its way to it anew.
+   * a running one, on Hyper-V its id or exact name. Without a name it gets the one that it says itself. Adopting a VM
+   * again finds its way to it anew. `allow` is asked before anything is changed, and throws to refuse.
    */
-  adopt(locator: string, name: string | undefined, scope: CallScope): Promise<string>;
+  adopt(
+    locator: string,
+    name: string | undefined,
+    scope: CallScope,
+    allow?: (found: ForeignVm) => void,
+  ): Promise<string>;
   /** Forgets an adopted VM and touches neither its process nor its disks. `hv.unsupported` for one of our own. */
   forget(id: string, scope: CallScope): Promise<void>;
 }

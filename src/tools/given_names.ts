@@ -6,7 +6,7 @@ import type { DoorName } from "./tool.ts";
 
 /**
  * Refuses to give a name that the policy frees of plan tokens to what already has a life of its own: a call would
- * relax the policy for it. New VMs may have such a name, since nothing of anybody is in them.
+ * relax the policy for it. A new VM may have such a name when nothing of anybody is in it.
  */
 export function checkGivenName({ policy, file }: Config, door: DoorName, name: string): void {
   if (door === "cli" || !policy.exec_without_plan.includes(name)) return;

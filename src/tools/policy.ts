@@ -27,24 +27,24 @@ export function checkTool({ policy, file }: Config, tool: Tool, callClass: ToolC
 }
 
 /** Refuses a VM that the policy does not name, when it names any. */
-export function checkVm({ policy, file }: Config, vm: Vm): void {
+export function checkVm({ policy, file }: Config, vm: Pick<Vm, "id" | "name">): void {
   if (policy.vms === null || names(policy.vms, vm)) return;
   throw denied(`The policy does not allow the VM "${vm.name}"`, file, { vm: vm.id });
 }
 
 /**
- * Refuses to write outside the allowed folders. The folder is compared on its real path, so that neither `..` nor
- * a symbolic link leads out of them.
+ * Refuses to write outside the allowed folders. Folders are compared on their real paths, so that neither `..` nor
+ * a symbolic link leads out of them. Throws `hv.usage` for a Windows path with a drive and no root.
  */
 export async function checkWrite(config: Config, host: Host, door: DoorName, path: string): Promise<void> {
   const folders = config.policy.folders ?? (door === "cli" ? undefined : []);
   if (folders === undefined) return;
-  const real = await realFolder(host, await placeOf(host, await asWritten(host, path)));
-  for (const folder of folders) {
-    const allowed = await host.files.realPath(folder).catch(() => folder);
-    if (isWithin(real, allowed)) return;
+  const allowed = await Promise.all(folders.map((folder) => host.files.realPath(folder).catch(() => folder)));
+  for (const place of await placesOf(host, path)) {
+    const real = place === undefined ? undefined : await realFolder(host, place);
+    if (real !== undefined && allowed.some((folder) => isWithin(real, folder))) continue;
+    throw denied(`Files may not be written to "${path}"`, config.file, { path, allowed: [...folders] });
   }
-  throw denied(`Files may not be written to "${path}"`, config.file, { path, allowed: [...folders] });
 }
 
 /** Whether class X on this VM is free of a plan token at this door. */
@@ -55,34 +55,30 @@ export function mayRunWithoutPlan({ policy }: Config, door: DoorName, vm: Vm | u
 }
 
 /**
- * What a path is written into: its folder, but the path itself where it ends in `.` or `..` and names a folder, and
- * where a link leads to, since what is written may go through it.
+ * The folders that a path is written into: its own, and that of what a link leads to, since some write beside the path
+ * and some through it. A path that ends in a separator, `.` or `..` is a folder itself. `undefined` stands for where a
+ * link leads that leads nowhere.
  */
-async function placeOf({ files }: Host, path: string): Promise<string> {
-  if (/^\.{1,2}$/.test(nameOf(path))) return path;
-  const isLink = (await files.stat(path))?.kind === "link";
-  return folderOf(isLink ? await files.realPath(path) : path);
+async function placesOf({ os, files }: Host, path: string): Promise<(string | undefined)[]> {
+  // On Windows `..\x` and `/x/..\y` lead where `folderOf` sees no folder.
+  const full = os === "windows" ? resolveWindowsPath(await files.realPath("."), path) : path;
+  const isFolder = os === "windows" ? /(?:^|[\\/])\.{0,2}$/ : /(?:^|\/)\.{0,2}$/;
+  if (isFolder.test(path)) return [full];
+  if ((await files.stat(full))?.kind !== "link") return [folderOf(full)];
+  const isThere = await files.stat(full, { follow: true }) !== undefined;
+  return [folderOf(full), isThere ? folderOf(await files.realPath(full)) : undefined];
 }
 
-/** A path as the system reads it: on Windows `..\x` and `/x/..\y` lead where `folderOf` sees no folder. */
-async function asWritten({ os, files }: Host, path: string): Promise<string> {
-  if (os !== "windows") return path;
-  const full = resolveWindowsPath(await files.realPath("."), path);
-  if (full !== undefined) return full;
-  throw denied(`The path has a drive and no root: "${path}"`, null, { path });
-}
-
-async function realFolder(host: Host, folder: string): Promise<string> {
+/** The real path of a folder, or of what there is of the way to it; `undefined` where that way goes up again. */
+async function realFolder(host: Host, folder: string): Promise<string | undefined> {
   const present = await host.files.stat(folder, { follow: true });
   if (present !== undefined) return await host.files.realPath(folder);
-  if (nameOf(folder) === "..") {
-    throw denied(`The path goes up through a missing folder: "${folder}"`, null, { path: folder });
-  }
+  if (nameOf(folder) === "..") return undefined;
   const parent = folderOf(folder);
   return parent === folder ? folder : await realFolder(host, parent);
 }
 
-function names(list: readonly string[], vm: Vm): boolean {
+function names(list: readonly string[], vm: Pick<Vm, "id" | "name">): boolean {
   return list.some((one) => one === vm.name || one === vm.id || parseVmId(one) === vm.id);
 }
 

@@ -93,10 +93,13 @@ export function memoryCopies(machines: MemoryMachines): CopyAbilities {
 export function memoryAdoption(machines: MemoryMachines, driver: string): AdoptionAbilities {
   const ids = new Map<string, string>();
   return {
-    adopt: async (locator, wanted) => {
-      const name = wanted ?? locator;
-      await machines.refuseTaken(name);
-      const id = ids.get(locator) ?? newVmId();
+    adopt: async (locator, wanted, _, allow) => {
+      const known = ids.get(locator);
+      const id = known ?? newVmId();
+      const present = known === undefined ? locator : (await machines.vm(known)).name;
+      allow?.({ id, name: present });
+      const name = wanted ?? present;
+      if (known === undefined || name !== present) await machines.refuseTaken(name);
       ids.set(locator, id);
       const own = { state: "running" as const, sandbox: false, managed: true, adopted: true };
       machines.add({ id, name, ...own, driver, memory_mb: 256, cpus: 1 });

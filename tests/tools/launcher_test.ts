@@ -133,6 +133,20 @@ Deno.test({ name: "the launcher reads past a byte order mark", ignore }, async (
   assert.deepEqual((await clone.run(["--config", "lab.yaml"], { env: { HVLAB_ASK: tool } })).may, [tool]);
 });
 
+Deno.test({ name: "the launcher takes no configuration from the working folder", ignore }, async () => {
+  await using clone = await Clone.make();
+  const tool = `${clone.folder}/tool`;
+  await Deno.copyFile("/bin/true", tool);
+  for (const folder of [".config", "home/.config"]) {
+    await Deno.mkdir(`${clone.folder}/${folder}/hvlab`, { recursive: true });
+    await Deno.writeTextFile(`${clone.folder}/${folder}/hvlab/hvlab.yaml`, `programs:\n  cdb.exe: ${tool}\n`);
+  }
+  for (const place of [{ HOME: "" }, { HOME: "home" }, { HOME: "", XDG_CONFIG_HOME: ".config" }]) {
+    const { may } = await clone.run(["vm"], { env: { HVLAB_ASK: tool, ...place } });
+    assert.deepEqual(may, [], JSON.stringify(place));
+  }
+});
+
 Deno.test({ name: "the launcher leaves Windows' programs to Windows", ignore }, async () => {
   await using clone = await Clone.make();
   const env = { HVLAB_ASK: "cat|taskkill.exe" };

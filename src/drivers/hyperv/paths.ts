@@ -12,13 +12,7 @@ import type { Host } from "../../host/host.ts";
  */
 export async function fullPath({ os, files }: Pick<Host, "os" | "files">, path: string): Promise<string> {
   const working = await files.realPath(".");
-  if (os !== "windows") return resolvePath(working, path);
-  const full = resolveWindowsPath(working, path);
-  if (full !== undefined) return full;
-  throw new HvError("hv.usage", `The path has a drive and no root: "${path}"`, {
-    hint: `Write the folder after the drive: ${path.slice(0, 2)}\\FOLDER\\${path.slice(2)}`,
-    context: { path },
-  });
+  return os === "windows" ? resolveWindowsPath(working, path) : resolvePath(working, path);
 }
 
 /** The whole path of what is to be made. Throws `hv.usage` as well for a name that Windows cannot have. */

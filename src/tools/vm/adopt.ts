@@ -21,21 +21,12 @@ export default defineTool({
   feature: "adoption",
   async handle({ locator, name }, context) {
     const { driver, config, door, signal } = context;
-    if (name !== undefined) {
-      checkGivenName(config, door, name);
-      checkAdoptedName(config, name);
-    }
     await checkMachineLimits(driver, config.limits, { memory_mb: 0, cpus: 0 }, signal);
-    const adoption = abilityOf(driver, "adoption");
-    const id = await adoption.adopt(locator, name, context);
-    const vm = await driver.vms.get(id, signal);
-    try {
-      checkGivenName(config, door, vm.name);
-      checkVm(config, vm);
-    } catch (error) {
-      await adoption.forget(id, context);
-      throw error;
-    }
-    return vm;
+    const id = await abilityOf(driver, "adoption").adopt(locator, name, context, (found) => {
+      checkVm(config, found);
+      checkGivenName(config, door, name ?? found.name);
+      if (name !== undefined && name !== found.name) checkAdoptedName(config, name);
+    });
+    return await driver.vms.get(id, signal);
   },
 });

@@ -11,6 +11,7 @@ import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
 import { needFeature, readCrashWish, readHardwareWish } from "../../flows/machines/machine_wish.ts";
 import { readShare, readShares } from "../../flows/machines/shares.ts";
 import { defineTool } from "../define_tool.ts";
+import { checkGivenName } from "../given_names.ts";
 import {
   CRASH_HELP,
   KERNEL_FIELDS,
@@ -93,7 +94,10 @@ export default defineTool({
   },
   output: Vm,
   uses: ["driver"],
-  opens: ({ share }) => share.map((word) => readShare(word).host),
+  opens: ({ share, disk }) => [
+    ...share.map((word) => readShare(word).host),
+    ...(disk === undefined ? [] : [disk]),
+  ],
   feature: "vms",
   timed: true,
   async handle(
@@ -117,12 +121,15 @@ export default defineTool({
     },
     context,
   ) {
-    const { driver, config, host, signal } = context;
+    const { driver, config, host, door, signal } = context;
     const size = { memory_mb: memory_mb ?? config.defaults.memory_mb, cpus: cpus ?? config.defaults.cpus };
     await checkMachineLimits(driver, config.limits, size, signal);
     const { image, full_copy, disk_size_mb, iso, disk, parent_disk, switch: network_switch, watchdog } =
       given;
-    if (disk !== undefined || parent_disk !== undefined) needFeature(driver, "vms.disks", "--disk-size");
+    if (disk !== undefined || parent_disk !== undefined) {
+      checkGivenName(config, door, name);
+      needFeature(driver, "vms.disks", "--disk-size");
+    }
     if (network_switch !== undefined) needFeature(driver, "vms.switches", "--network");
     const cloudInit = await readCloudInit(host, { user_data, ssh_key, host_name });
     if (cloudInit !== undefined) needFeature(driver, "cloud_init", "a VM without a seed");

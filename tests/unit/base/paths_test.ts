@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { posix, win32 } from "node:path";
 import fc from "fast-check";
+import { HvError } from "../../../src/base/errors.ts";
 import {
   folderOf,
   isAbsolutePath,
@@ -77,6 +78,10 @@ Deno.test("a path of Windows is seen from a folder as Windows itself sees it", (
     assert.equal(resolveWindowsPath(from, path), win32.resolve(from, path), path);
   }));
   for (const path of ["C:", "C:a", "d:..\\a"]) {
-    assert.equal(resolveWindowsPath("C:\\w", path), undefined, path);
+    assert.throws(
+      () => resolveWindowsPath("C:\\w", path),
+      (error) => error instanceof HvError && error.code === "hv.usage",
+      path,
+    );
   }
 });

@@ -39,12 +39,36 @@ Deno.test("a VM of somebody else is taken only where the policy allows the VM as
   const config = { ...CONFIG, policy: { ...CONFIG.policy, vms: ["web"] } };
   for (const door of ["cli", "mcp"] as const) {
     await using lab = await Lab.open({ openDriver, image: "tiny", door, config });
-    for (
-      const args of [{ locator: "theirs" }, { locator: "theirs", name: "web" }, { locator: "web", name: "x" }]
-    ) {
+    for (const args of [{ locator: "theirs" }, { locator: "theirs", name: "web" }]) {
       assert.equal((await lab.failure("vm_adopt", args)).code, "hv.policy_denied", JSON.stringify(args));
       assert.deepEqual(await lab.names(), []);
     }
     assert.equal((await lab.call("vm_adopt", { locator: "web" })).name, "web");
+    assert.equal((await lab.call("vm_adopt", { locator: "web", name: "web" })).name, "web");
   }
+});
+
+Deno.test("a refused adoption leaves a VM that was adopted before as it is", async () => {
+  const driver = new MemoryDriver();
+  const openDriver = (): Promise<MemoryDriver> => Promise.resolve(driver);
+  const scope = { signal: AbortSignal.timeout(60_000), progress: () => {} };
+  for (const locator of ["prod", "free"]) await driver.adoption.adopt(locator, undefined, scope);
+  const config = { ...CONFIG, policy: { ...CONFIG.policy, vms: ["web", "free"] } };
+  await using lab = await Lab.open({ openDriver, image: "tiny", door: "mcp", config });
+  for (const args of [{ locator: "prod" }, { locator: "prod", name: "x" }, { locator: "free" }]) {
+    assert.equal((await lab.failure("vm_adopt", args)).code, "hv.policy_denied", JSON.stringify(args));
+    assert.deepEqual((await driver.vms.list()).vms.map(({ name }) => name).sort(), ["free", "prod"]);
+  }
+});
+
+Deno.test("a new VM over a disk that is there already gets no name that the policy frees", async () => {
+  const openDriver = (): Promise<MemoryDriver> => Promise.resolve(new MemoryDriver());
+  await using lab = await Lab.open({ openDriver, image: "tiny", door: "mcp", config: CONFIG });
+  for (const disk of [{ disk: "/d.vhdx" }, { parent_disk: "/d.vhdx" }]) {
+    const { code } = await lab.failure("vm_create", { name: "free", ...disk });
+    assert.equal(code, "hv.policy_denied", JSON.stringify(disk));
+  }
+  const narrow = { ...CONFIG, policy: { ...CONFIG.policy, folders: ["/srv"] } };
+  await using other = await Lab.open({ openDriver, image: "tiny", door: "mcp", config: narrow });
+  assert.equal((await other.failure("vm_create", { name: "web", disk: "/d.vhdx" })).code, "hv.policy_denied");
 });

@@ -28,7 +28,20 @@ const host: Host = {
 const config = { ...DEFAULT_CONFIG, policy: { ...DEFAULT_CONFIG.policy, folders: ["C:\\out"] } };
 
 Deno.test("on Windows no way of writing a path leads out of the allowed folders", async () => {
-  for (const good of ["a.txt", "sub\\a.txt", "C:\\out\\a.txt", "C:/out/sub\\a.txt", "\\out\\a.txt"]) {
+  for (
+    const good of [
+      "a.txt",
+      "sub\\a.txt",
+      "C:\\out\\a.txt",
+      "C:/out/sub\\a.txt",
+      "\\out\\a.txt",
+      "C:\\out\\",
+      "C:/out/",
+      "C:\\out\\.",
+      "sub\\..",
+      ".",
+    ]
+  ) {
     await checkWrite(config, host, "mcp", good);
   }
   for (
@@ -38,8 +51,9 @@ Deno.test("on Windows no way of writing a path leads out of the allowed folders"
       "sub/..\\..\\a.txt",
       "/out/..\\a.txt",
       "\\Windows\\a.txt",
-      "C:a.txt",
-      "D:sub\\a.txt",
+      "..",
+      "C:\\",
+      "sub\\..\\..",
       "\\\\server\\share\\a.txt",
       "//server/share/a.txt",
       "C:/out/../a.txt",
@@ -49,6 +63,13 @@ Deno.test("on Windows no way of writing a path leads out of the allowed folders"
       () => checkWrite(config, host, "mcp", bad),
       (error) => error instanceof HvError && error.code === "hv.policy_denied",
       bad,
+    );
+  }
+  for (const rootless of ["C:a.txt", "D:sub\\a.txt", "C:"]) {
+    await assert.rejects(
+      () => checkWrite(config, host, "mcp", rootless),
+      (error) => error instanceof HvError && error.code === "hv.usage",
+      rootless,
     );
   }
 });

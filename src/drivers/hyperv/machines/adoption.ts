@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { parseVmId } from "../../../base/ids.ts";
 import type { StateFolder } from "../../../state/layout.ts";
 import type { CallScope } from "../../call_scope.ts";
-import type { AdoptionAbilities } from "../../vm_extras.ts";
+import type { AdoptionAbilities, ForeignVm } from "../../vm_extras.ts";
 import type { HyperV } from "../client.ts";
 import type { MachineFacts } from "../map.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
@@ -14,9 +14,15 @@ import { putTag, readTag, removeTag } from "./tag.ts";
 /** Adopting and forgetting VMs of this host. */
 export function openAdoption(hyperv: HyperV, state: StateFolder): AdoptionAbilities {
   return {
-    adopt: (locator, name, scope) => adoptVm(hyperv, state, locator, name, scope),
+    adopt: (locator, name, scope, allow) => adoptVm(hyperv, state, { locator, name, allow }, scope),
     forget: (id, scope) => forgetVm(hyperv, state, id, scope),
   };
+}
+
+interface AdoptionWish {
+  locator: string;
+  name: string | undefined;
+  allow: ((found: ForeignVm) => void) | undefined;
 }
 
 /**
@@ -26,8 +32,7 @@ export function openAdoption(hyperv: HyperV, state: StateFolder): AdoptionAbilit
 async function adoptVm(
   hyperv: HyperV,
   state: StateFolder,
-  locator: string,
-  name: string | undefined,
+  { locator, name, allow }: AdoptionWish,
   scope: CallScope,
 ): Promise<string> {
   using _names = await takeNames(hyperv, state, scope.signal);
@@ -40,6 +45,7 @@ async function adoptVm(
       context: { vm: id, wanted: "a foreign VM", found: "one of hvlab's" },
     });
   }
+  allow?.({ id, name: machine.name });
   await refuseTakenName(hyperv, name ?? machine.name, scope.signal, id);
   if (tag === undefined) {
     const created_at = new Date(hyperv.host.clock.now()).toISOString();

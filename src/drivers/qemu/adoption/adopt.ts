@@ -6,7 +6,7 @@
 import { HvError } from "../../../base/errors.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { CallScope } from "../../call_scope.ts";
-import type { AdoptionAbilities } from "../../vm_extras.ts";
+import type { AdoptionAbilities, ForeignVm } from "../../vm_extras.ts";
 import type { QemuContext } from "../context.ts";
 import { bringIntoBeing, newRecord, refuseTakenName, takeNames } from "../creation.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
@@ -19,21 +19,27 @@ import { findForeignProcess } from "./process.ts";
 /** Adopt and forget of the QEMU driver. */
 export function openAdoption(context: QemuContext, records: VmRecords): AdoptionAbilities {
   return {
-    adopt: (locator, name, scope) => adoptVm(context, records, locator, name, scope),
+    adopt: (locator, name, scope, allow) => adoptVm(context, records, { locator, name, allow }, scope),
     forget: (id, scope) => forgetVm(context, records, id, scope),
   };
+}
+
+interface AdoptionWish {
+  locator: string;
+  name: string | undefined;
+  allow: ((found: ForeignVm) => void) | undefined;
 }
 
 async function adoptVm(
   context: QemuContext,
   records: VmRecords,
-  locator: string,
-  name: string | undefined,
+  { locator, name, allow }: AdoptionWish,
   scope: CallScope,
 ): Promise<string> {
   const monitor = await findSocket(context, locator);
   const seen = await meetMachine(context, monitor, scope.signal);
   const known = await records.find(seen.id);
+  allow?.({ id: seen.id, name: known?.name ?? seen.name ?? "" });
   const adopted = {
     monitor,
     ...(seen.agent === undefined ? {} : { agent: seen.agent }),

@@ -5,8 +5,9 @@ import { UndoList } from "../base/undo.ts";
 import type { Host } from "../host/host.ts";
 
 /**
- * Writes a new file; with `overwrite` it may replace one, or what a link leads to. A failure leaves what was there. Throws
- * `hv.conflict` for a path that is taken otherwise.
+ * Writes a new file; with `overwrite` it may replace one, or what a link leads to, by one with its permission bits that is
+ * made beside it. A failure leaves what was there. Throws `hv.conflict` for a path that is taken otherwise, and
+ * `hv.permission` where no file can be made beside it.
  */
 export async function writeNewFile(
   { files }: Pick<Host, "files">,
@@ -25,7 +26,7 @@ export async function writeNewFile(
   const place = facts === undefined ? path : `${target}.${crypto.randomUUID().slice(0, 8)}.new`;
   await using undo = new UndoList();
   {
-    using writer = await files.create(place, { mode: 0o644 });
+    using writer = await files.create(place, { mode: facts?.mode ?? 0o644 });
     undo.add("file", () => files.remove(place));
     await writer.write(bytes);
   }

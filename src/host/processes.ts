@@ -7,6 +7,7 @@ import { programFailure } from "./failures.ts";
 import type { PipedProcess, PipeOptions } from "./piped.ts";
 import { type ProcessFacts, programIn, readProcessTable, type RunPs } from "./process_table.ts";
 import type { ChildProcess, SpawnOptions } from "./spawn.ts";
+import { denoTerminal } from "./terminal.ts";
 
 /** How a program ended and what it printed. */
 export interface Finished {
@@ -51,8 +52,8 @@ export interface Processes {
   /** Starts a program with its three streams piped to us. Throws `hv.unavailable` when it cannot be started. */
   open(program: string, args: readonly string[], options?: PipeOptions): Promise<PipedProcess>;
   /**
-   * Runs a program to its end on our own standard input and output, as a person's terminal wants it. Answers the end of
-   * what it said on stderr. Throws `hv.unavailable` when it cannot be started.
+   * Runs a program to its end on our own standard input and output, as a person's terminal wants it. What it says on stderr
+   * goes on to ours at once, and the end of it is answered. Throws `hv.unavailable` when it cannot be started.
    */
   attach(program: string, args: readonly string[], options: AttachOptions): Promise<Attached>;
   /** Where a program stands on PATH or under the configured name; `undefined` when it is not there. */
@@ -129,7 +130,7 @@ export class DenoProcesses implements Processes {
         stdout: "inherit",
         stderr: "piped",
       }).spawn();
-      const [status, stderr] = await Promise.all([child.status, lastWords(child.stderr)]);
+      const [status, stderr] = await Promise.all([child.status, passOn(child.stderr)]);
       signal.throwIfAborted();
       return { code: status.code, signal: status.signal, stderr };
     } catch (error) {
@@ -185,11 +186,15 @@ export class DenoProcesses implements Processes {
   }
 }
 
-/** The end of a stream as text. */
-async function lastWords(stream: ReadableStream<Uint8Array>): Promise<string> {
+/** Passes a stream on to our stderr; answers its end as text. */
+async function passOn(stream: ReadableStream<Uint8Array>): Promise<string> {
   const { BoundedBytes } = await import("../base/bounded_bytes.ts");
   const kept = new BoundedBytes({ head: 0, tail: WORDS_KEPT_BYTES });
-  for await (const bytes of stream) kept.push(bytes);
+  for await (const bytes of stream) {
+    kept.push(bytes);
+    // The program goes on when nobody reads our stderr any more.
+    await denoTerminal.stderr.write(bytes).catch(() => {});
+  }
   return kept.toText().text.trim();
 }
 

@@ -283,6 +283,30 @@ qemuTest("a checkpoint's memory goes back into a VM that has booted with its dis
 });
 
 qemuTest(
+  "a second serial port that came after a checkpoint keeps nobody from going back to it",
+  async (lab) => {
+    const { driver, scope } = lab;
+    const checkpoints = checkpointsOf(lab);
+    const id = await diskVm(lab);
+    await driver.vms.start(id, scope);
+    const before = await seenDevices(lab, id);
+    const kept = await checkpoints.create(id, { name: "kept", ...MEMORY }, scope);
+    await driver.serial_ports?.set(id, 2, { path: `${lab.state.root}/line` }, scope);
+    const waiting = await seenDevices(lab, id);
+    assert.notDeepEqual(waiting, before);
+    await driver.vms.stop(id, "off", scope);
+    await checkpoints.restore(id, kept, scope);
+    assert.deepEqual(await seenDevices(lab, id), waiting);
+    await driver.vms.stop(id, "off", scope);
+    await driver.vms.start(id, scope);
+    assert.notDeepEqual(await seenDevices(lab, id), waiting);
+    await checkpoints.restore(id, kept, scope);
+    assert.deepEqual(await seenDevices(lab, id), waiting);
+    await driver.vms.remove(id, scope);
+  },
+);
+
+qemuTest(
   "an exported checkpoint goes on with the cards and the drive that only its memory names",
   async (lab) => {
     const { driver, scope } = lab;

@@ -19,6 +19,19 @@ Deno.test("a file is there whole, and replaced only when that was asked for", ()
     await failureOf("hv.conflict", () => writeNewFile(host, folder, BYTES, true));
   }));
 
+Deno.test(
+  "a file that nobody else may read is replaced by one that nobody else may read",
+  { ignore: Deno.build.os === "windows" },
+  () =>
+    withTemporaryFolder(async (folder) => {
+      const path = `${folder}/screen.png`;
+      await Deno.writeFile(path, BYTES, { mode: 0o600 });
+      await writeNewFile(openDenoHost(), path, Uint8Array.of(9), true);
+      const { mode } = await Deno.stat(path);
+      assert.equal((mode ?? 0) & 0o777, 0o600);
+    }),
+);
+
 Deno.test("a file that a link leads to is replaced, and the link stays", () =>
   withTemporaryFolder(async (folder) => {
     const [path, link] = [`${folder}/screen.png`, `${folder}/last.png`];

@@ -54,12 +54,15 @@ function leadsOut({ nics }: MachineLayout): boolean {
   return nics.some(({ behind_host: isBehind }) => isBehind);
 }
 
-/** The plan with what hvlab itself places as it was: attached disks in their ports, and a drive or none. */
+/**
+ * The plan with what hvlab itself places as it was: attached disks in their ports, and a drive and a second serial port
+ * or none.
+ */
 export function placedAsKept(plan: MachinePlan, { devices, layout }: Kept): MachinePlan {
   const { dvd = {}, ...rest } = plan;
   const hadDrive = devices.some((device) => device.startsWith(`${DRIVE}:`));
   const placed = hadDrive ? { ...rest, dvd } : rest;
-  return layout === undefined ? placed : { ...placed, ...disksAsKept(plan, layout) };
+  return layout === undefined ? placed : { ...serialAsKept(placed, layout), ...disksAsKept(plan, layout) };
 }
 
 /** The plan of the very machine that was saved: without what its record has for the next boot alone. */
@@ -67,12 +70,12 @@ export function machineAsSaved(plan: MachinePlan, kept: Kept): MachinePlan {
   const placed = placedAsKept(plan, kept);
   const { layout } = kept;
   if (layout === undefined) return placed;
-  const { serialSocket = plan.runtime.secondSerial, ...rest } = placed;
-  return {
-    ...rest,
-    nics: layout.nics.map((nic) => nicAsSaved(plan, nic, layout)),
-    ...(layout.second_serial ? { serialSocket } : {}),
-  };
+  return { ...placed, nics: layout.nics.map((nic) => nicAsSaved(plan, nic, layout)) };
+}
+
+function serialAsKept(plan: MachinePlan, { second_serial: hadPort }: MachineLayout): MachinePlan {
+  const { serialSocket = plan.runtime.secondSerial, ...rest } = plan;
+  return hadPort ? { ...rest, serialSocket } : rest;
 }
 
 /** A card that the record has given up, or leads elsewhere from the next boot on, is still as it was. */

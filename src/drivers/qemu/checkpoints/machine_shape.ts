@@ -50,7 +50,10 @@ export function wouldFitAnew(saved: MachineShape, now: MachineShape): boolean {
     .length === 0;
 }
 
-/** The machine without the ports of attached disks, where these are known, and without a drive that came later. */
+/**
+ * The machine without the ports of attached disks and the second serial port, where these are known, and without a drive
+ * that came later.
+ */
 function withoutPlaced(shape: MachineShape, { devices, layout }: MachineShape): MachineShape {
   const isDrive = (device: string): boolean => device.startsWith(`${DRIVE}:`);
   const hadDrive = devices.some(isDrive);
@@ -59,5 +62,6 @@ function withoutPlaced(shape: MachineShape, { devices, layout }: MachineShape): 
   );
   if (shape.layout === undefined) return { ...shape, devices: left };
   const buses = Object.entries(shape.layout.buses).filter(([device]) => keyOfDevice(device) === undefined);
-  return { ...shape, devices: left, layout: { ...shape.layout, buses: Object.fromEntries(buses) } };
+  const placed = { ...shape.layout, buses: Object.fromEntries(buses), second_serial: false };
+  return { ...shape, devices: left, layout: placed };
 }

@@ -1,6 +1,6 @@
 /** Going back to a checkpoint. What can be known to fail is found before anything of the present state is given up. */
 
-import { HvError } from "../../../base/errors.ts";
+import { HvError, toHvError } from "../../../base/errors.ts";
 import type { Loss } from "../../../contract/plan.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { QemuContext } from "../context.ts";
@@ -77,10 +77,34 @@ async function restoreUnderLock(
     await saveBook(context, vm, { ...book, restoring: id });
     await goBackAtRest(context, record, checkpoint, seen, scope);
   }
-  await forgetSaved(context, records, vm, hasMemory(checkpoint), scope.signal);
+  if (hasMemory(checkpoint)) await forgetInRecord(records, vm);
+  else await forgetSaved(context, records, vm, false, scope.signal);
   const { restoring: _, ...rest } = book;
   await saveBook(context, vm, { ...rest, current: id });
+  if (hasMemory(checkpoint)) await removeOldMemory(context, records, record, scope);
   return hasMemory(checkpoint);
+}
+
+/** The machine lives with other memory than what was saved. */
+async function forgetInRecord(records: VmRecords, vm: string): Promise<void> {
+  const { saved, ...record } = await records.get(vm);
+  if (saved !== undefined) await records.save(record);
+}
+
+/** Removes what was saved before the restore, which has succeeded whatever comes of this: the next call tidies up too. */
+async function removeOldMemory(
+  context: QemuContext,
+  records: VmRecords,
+  { id, name, saved }: VmRecord,
+  { signal, warn }: CallScope,
+): Promise<void> {
+  if (saved === undefined) return;
+  try {
+    const monitor = new VmMonitor(context, await records.get(id));
+    await removeSnapshots(context, id, monitor, (tag) => tag === saved.tag, signal);
+  } catch (error) {
+    warn?.(`The memory that was saved of "${name}" could not be removed: ${toHvError(error).message}`);
+  }
 }
 
 /** What going back would take away. */
@@ -184,8 +208,7 @@ async function startAnew(
         refuseOtherMachine(monitor, checkpoint, await readShape(monitor));
         scope.progress({ message: "Loading memory" });
         await loadKeepingDisks(context, monitor, checkpoint);
-        const { saved: _, ...now } = await records.get(record.id);
-        await records.save(now);
+        await forgetInRecord(records, record.id);
         await monitor.tell("cont");
       },
     });
@@ -193,10 +216,6 @@ async function startAnew(
     await goBackFromFailure(context, records, record, checkpoint);
     throw error;
   }
-  if (record.saved === undefined) return;
-  const { tag: old } = record.saved;
-  const monitor = new VmMonitor(context, await records.get(record.id));
-  await removeSnapshots(context, record.id, monitor, (tag) => tag === old, scope.signal);
 }
 
 /** Loads memory and disks with a way back for the disks, since QEMU changes them before it reads the memory. */

@@ -7,6 +7,7 @@
 import { HvError } from "../../../base/errors.ts";
 import { folderOf, joinPath, nameOf } from "../../../base/paths.ts";
 import type { AttachedDisk } from "../../../contract/disk.ts";
+import { quoteWord } from "../../../host/quote_word.ts";
 import { refuseBroken } from "../../broken_chain.ts";
 import type { CallScope } from "../../call_scope.ts";
 import type { AttachmentWish } from "../../disk_abilities.ts";
@@ -78,7 +79,8 @@ export async function attachDisk(
   refuseUnfit(record, seen);
   const chain = await readUsable(context, real, wish.follow_parents ?? false, scope.signal);
   await refuseTaken(context, record, real, wish.read_only ?? false, scope.signal);
-  for (const layer of chain.sound.slice(1)) await refuseWriters(context, layer.path, "attach what leans on");
+  const below = chain.sound.slice(1).map((layer) => layer.path);
+  await refuseWriters(context, below, "attach what leans on");
   const stored = record.disks?.find((disk) => disk.path === real);
   const monitor = seen.alive ? new VmMonitor(context, record) : undefined;
   const live = monitor === undefined
@@ -210,10 +212,8 @@ async function refuseTaken(
     if (other.id === record.id) continue;
     const shared = other.disks?.find((disk) => disk.path === path);
     if (shared?.read_only) continue;
-    refuse(`the VM "${other.name}" has it`, `Detach it there first: hvlab disk detach ${other.id} PATH`, {
-      vm: other.id,
-      name: other.name,
-    });
+    const hint = `Detach it there first: hvlab disk detach ${other.id} ${quoteWord(path)}`;
+    refuse(`the VM "${other.name}" has it`, hint, { vm: other.id, name: other.name });
   }
 }
 

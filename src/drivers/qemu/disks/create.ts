@@ -101,7 +101,7 @@ async function createDifferencing(
   const [base] = chain.sound;
   if (base === undefined) throw usage(`"${parent}" is no disk`, "Name another parent");
   if (base.path === path) throw usage("A disk cannot be its own parent", "Name another parent");
-  await refuseWriters(context, base.path, "lean on");
+  await refuseWriters(context, chain.sound.map((layer) => layer.path), "lean on");
   await refuseRunning(context, base.path, "lean on", scope.signal);
   scope.progress({ message: "Reading the parent, so that a change of it is noticed" });
   const fingerprint = await takeFingerprint(context, base.path, scope.signal);

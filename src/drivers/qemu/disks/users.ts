@@ -163,18 +163,22 @@ export async function refuseRunning(
   });
 }
 
-/** Throws `hv.conflict` when a VM, running or off, may write to a disk that something is to lean on. */
-export async function refuseWriters(context: QemuContext, path: string, action: string): Promise<void> {
+/** Throws `hv.conflict` when a VM, running or off, may write to one of the disks that something is to lean on. */
+export async function refuseWriters(
+  context: QemuContext,
+  paths: readonly string[],
+  action: string,
+): Promise<void> {
   const { records } = await new VmRecords(context).list();
-  const writer = records.find(({ disks = [] }) =>
-    disks.some((disk) => disk.path === path && disk.read_only !== true)
-  );
-  if (writer === undefined) return;
-  const { id, name } = writer;
-  throw new HvError("hv.conflict", `Cannot ${action} "${path}": the VM "${name}" may write to it`, {
-    hint: `Detach it first: hvlab disk detach ${id} ${quoteWord(path)}`,
-    context: { path, vm: id, name, wanted: "not written", found: "attached" },
-  });
+  for (const { id, name, disks = [] } of records) {
+    const written = disks.find((disk) => paths.includes(disk.path) && disk.read_only !== true);
+    if (written === undefined) continue;
+    const { path } = written;
+    throw new HvError("hv.conflict", `Cannot ${action} "${path}": the VM "${name}" may write to it`, {
+      hint: `Detach it first: hvlab disk detach ${id} ${quoteWord(path)}`,
+      context: { path, vm: id, name, wanted: "not written", found: "attached" },
+    });
+  }
 }
 
 /** The id of the VM in whose folder a file lies. */

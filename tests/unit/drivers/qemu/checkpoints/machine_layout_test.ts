@@ -86,6 +86,15 @@ Deno.test("a drive is there when the machine had one, empty where the record has
   assert.deepEqual(placedAsKept(without, kept).dvd, {});
 });
 
+Deno.test("a second serial port is there when the machine had one, whatever waits for a boot", () => {
+  const withPort = { devices: [], layout: { ...LAYOUT, second_serial: true } };
+  assert.equal(placedAsKept(PLAN, { devices: [], layout: LAYOUT }).serialSocket, undefined);
+  assert.equal(placedAsKept(PLAN, withPort).serialSocket, "/run/new.sock");
+  const { serialSocket: _, ...detached } = PLAN;
+  assert.equal(placedAsKept(detached, withPort).serialSocket, "/run/hvlab/0123abcd4567/serial-2");
+  assert.equal(placedAsKept(PLAN, { devices: [] }).serialSocket, "/run/new.sock");
+});
+
 Deno.test("a saved machine has neither cards nor a serial port that wait for a boot", () => {
   const plan = machineAsSaved(PLAN, { devices: [], layout: LAYOUT });
   const first = { number: 0, mac: "52:54:00:00:00:00", link: { kind: "user" } };

@@ -78,6 +78,7 @@ Deno.test("only size, type and what a start places can be put right by starting 
     layout: { ...LAYOUT, buses: { ...LAYOUT.buses, "attached-aaaaaaaa": "disk-port-aaaaaaaa" } },
   };
   assert.ok(wouldFitAnew(SHAPE, { ...SHAPE, ...placed }));
+  assert.ok(wouldFitAnew(SHAPE, { ...SHAPE, layout: { ...LAYOUT, second_serial: false } }));
   const inSpare = { ...LAYOUT, buses: { ...LAYOUT.buses, "attached-aaaaaaaa": "spare-0" } };
   assert.ok(wouldFitAnew({ ...SHAPE, layout: inSpare }, { ...SHAPE, ...placed }));
   for (

@@ -41,18 +41,25 @@ const DEFINITE: ReadonlySet<string> = new Set([
   ...["hv.guest_auth", "hv.guest_denied", "hv.guest_identity", "hv.job_failed"],
 ]);
 
+/** Failures of tidying up that are those of the work as well. An unknown outcome is not: the work has not begun. */
+const HOPELESS: ReadonlySet<string> = new Set(["hv.guest_not_ready", "hv.guest_crashed"]);
+
+/** Failures after which nothing more can be asked of the guest. */
+export const UNREACHABLE: ReadonlySet<string> = new Set([...HOPELESS, "hv.outcome_unknown"]);
+
 /**
  * Does `work` with a token for passing names in these places, which are noted meanwhile, unless nobody could come back to
- * them. Throws `hv.not_found`, with nothing begun, when the VM has been removed.
+ * them; it calls `keepNote` when something stays there, however it ends. Throws `hv.not_found`, with nothing begun, when
+ * the VM has been removed.
  */
 export async function withPassingNames<T>(
   scope: PassingScope | undefined,
   { guest = () => [], host: here = () => [] }: PassingPlaces,
-  work: (token: string) => Promise<T>,
+  work: (token: string, keepNote: () => void) => Promise<T>,
 ): Promise<T> {
   const token = passingToken();
   const folder = scope?.driver.guestFolder?.(scope.vm.id);
-  if (scope === undefined || folder === undefined) return await work(token);
+  if (scope === undefined || folder === undefined) return await work(token, () => {});
   const { host } = scope;
   const notes = joinPath(folder.path, FOLDER);
   await folder.make();
@@ -68,9 +75,9 @@ export async function withPassingNames<T>(
   lock.writeText(JSON.stringify(note));
   let isOver = true;
   try {
-    return await work(token);
+    return await work(token, () => isOver = false);
   } catch (error) {
-    isOver = error instanceof HvError && DEFINITE.has(error.code);
+    isOver &&= error instanceof HvError && DEFINITE.has(error.code);
     throw error;
   } finally {
     if (isOver) await host.files.remove(path);
@@ -79,7 +86,8 @@ export async function withPassingNames<T>(
 
 /**
  * Takes away what calls left that have ended. What cannot be taken away now stays noted, and is told in one sentence.
- * Rejects only when `signal` aborts, with its reason.
+ * Rejects when `signal` aborts, with its reason, and when the guest is not ready or has crashed: any work in it would
+ * fail so as well, after as long a wait.
  */
 export async function tidyPassing(
   scope: PassingScope,
@@ -94,6 +102,7 @@ export async function tidyPassing(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof HvError || error instanceof DOMException)) throw error;
+    if (error instanceof HvError && HOPELESS.has(error.code)) throw error;
     const why = error instanceof HvError ? error.message : "the guest did not answer in time";
     return `What an earlier call left in "${scope.vm.name}" is not removed yet: ${why}`;
   }
@@ -119,7 +128,7 @@ async function followNotes(
       await host.files.remove(path);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof HvError)) throw error;
+      if (!(error instanceof HvError) || UNREACHABLE.has(error.code)) throw error;
       failures.push(error);
     }
   }

@@ -6,7 +6,7 @@ import type { ExecResult } from "../../contract/guest.ts";
 import type { GuestChannel, GuestCommand } from "../../guest/channel.ts";
 import { guessInterpreter, type Interpreter, scriptForm } from "../../guest/shells.ts";
 import { passingName } from "../../guest/passing.ts";
-import { withPassingNames } from "../crashes/passing_notes.ts";
+import { UNREACHABLE, withPassingNames } from "../crashes/passing_notes.ts";
 import { runInGuest, type RunOptions } from "./run_in_guest.ts";
 
 /** A script and how it is to run. */
@@ -43,23 +43,20 @@ export async function runScriptInGuest(
   };
   const mode = how.run_as === undefined ? OWN_MODE : OTHERS_MODE;
   const guest = (token: string): string[] => [passingName(place(token), token), place(token)];
-  return await withPassingNames(options.passing, { guest }, async (token) => {
+  return await withPassingNames(options.passing, { guest }, async (token, keepNote) => {
     const file = place(token);
     await channel.writeFile(file, feed, { overwrite: false, mode, token }, options.signal);
     let isOver = false;
     try {
       return await runInGuest(channel, { ...how, argv: [...form.argv(file), ...args] }, options);
     } catch (error) {
-      isOver = error instanceof HvError && GONE.has(error.code);
+      isOver = error instanceof HvError && UNREACHABLE.has(error.code);
       throw error;
     } finally {
-      if (!isOver) await channel.removeFile(file, AbortSignal.timeout(REMOVE_LIMIT_MS)).catch(() => {});
+      if (!isOver) await channel.removeFile(file, AbortSignal.timeout(REMOVE_LIMIT_MS)).catch(keepNote);
     }
   });
 }
-
-/** Failures after which there is nobody to remove a file. */
-const GONE: ReadonlySet<string> = new Set(["hv.outcome_unknown", "hv.guest_not_ready", "hv.guest_crashed"]);
 
 function hasMark(bytes: Uint8Array): boolean {
   return BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte);

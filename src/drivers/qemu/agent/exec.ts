@@ -27,6 +27,17 @@ export async function execThroughAgent(
 ): Promise<GuestExit> {
   checkCommand(command);
   await link.traces.tidyUp(link, clock, signal);
+  return await execAfterTidying(link, clock, command, sinks, signal);
+}
+
+/** The same for a call that has checked what it runs and tidied up already. */
+export async function execAfterTidying(
+  link: AgentLink,
+  clock: Clock,
+  command: GuestCommand,
+  sinks: Sinks,
+  signal: AbortSignal,
+): Promise<GuestExit> {
   const woken = await link.takeSleeper()?.wakeWith(command, signal);
   if (woken !== undefined) {
     try {

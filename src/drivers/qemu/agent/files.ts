@@ -25,7 +25,7 @@ import {
   INSPECT_FILE,
   PREPARE_FILE,
 } from "../../../guest/posix/file_scripts.ts";
-import { fileRefused } from "./file_errors.ts";
+import { fileRefused, isHandleLost } from "./file_errors.ts";
 import type { AgentRounds } from "./rounds.ts";
 import type { AgentTraces } from "./traces.ts";
 
@@ -61,7 +61,7 @@ export async function writeGuestFile(
     const committed = await runScript(link, clock, COMMIT_FILE, args, signal);
     if (committed.exit.exit_code !== 0) throw commitFailure(path, committed);
   } catch (error) {
-    if (!isUnreachable(error)) await drop(link, clock, temporary);
+    if (!isUnreachable(error) || isHandleLost(error)) await drop(link, clock, temporary);
     throw error;
   }
 }

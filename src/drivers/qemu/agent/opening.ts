@@ -61,8 +61,9 @@ export async function openStreams(
   for (;;) {
     await pace.wait(signal);
     const missing = wanted.filter(({ name }) => !opened.has(name));
+    const before = handles.length;
     const answers = await openHandles(link, handles, missing);
-    onOpened();
+    if (handles.length > before) onOpened();
     for (const [index, { name }] of missing.entries()) {
       const answer = answers[index];
       if (answer?.ok && typeof answer.value === "number") opened.set(name, answer.value);

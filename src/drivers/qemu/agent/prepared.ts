@@ -14,7 +14,7 @@ import {
   setupFailure,
 } from "../../../guest/posix/marked_program.ts";
 import { MarkedStream } from "../../../guest/posix/marked_stream.ts";
-import { execThroughAgent } from "./exec.ts";
+import { execAfterTidying } from "./exec.ts";
 import { writeGuestFile } from "./files.ts";
 import type { Sinks } from "./guest_program.ts";
 import type { AgentLink } from "./link.ts";
@@ -36,6 +36,7 @@ export async function execPrepared(
 ): Promise<GuestExit> {
   checkCommand(command);
   await link.takeSleeper()?.wake(signal);
+  await link.traces.tidyUp(link, clock, signal);
   const { stdin, token = passingToken() } = command;
   const input = stdin === undefined ? "" : inputPlace(token);
   const mark = newMark();
@@ -43,10 +44,9 @@ export async function execPrepared(
   const words = [input, ...markedArguments(mark, command)];
   try {
     if (stdin !== undefined) {
-      await link.traces.tidyUp(link, clock, signal);
       await writeGuestFile(link, clock, input, stdin, { overwrite: false, mode: PRIVATE, token }, signal);
     }
-    const exit = await execThroughAgent(
+    const exit = await execAfterTidying(
       link,
       clock,
       { argv: [SHELL, "-c", BECOME_MARKED, "hvlab", ...words] },

@@ -5,6 +5,7 @@
  */
 
 import type { Clock } from "../../../base/clock.ts";
+import { startDeadline } from "../../../base/deadline.ts";
 import { HvError } from "../../../base/errors.ts";
 import { isPlainObject, parseJson } from "../../../base/json.ts";
 import { folderOf, joinPath, nameOf } from "../../../base/paths.ts";
@@ -14,6 +15,9 @@ import { closeHandles } from "./handles.ts";
 import { readStatus, runScript, statusCommand } from "./program.ts";
 import type { AgentRounds } from "./rounds.ts";
 import { AGENT_AGE, END_PROGRAM, FIND_WAITING } from "./scripts.ts";
+
+/** How long a call waits for the end of another's program: one that hangs in the kernel may never end. */
+const END_LIMIT_MS = 5_000;
 
 /** What a call has in the guest. */
 export interface GuestTrace {
@@ -63,11 +67,10 @@ export class AgentTraces {
       using lock = await this.#host.locks.tryTake(path, { folderMustExist: true });
       if (lock === undefined) continue;
       const trace = readTrace(lock.readText());
-      if (trace !== undefined) {
-        const noted = (await this.#host.files.stat(path))?.modified ?? 0;
-        await endAbandoned(link, clock, { id: name.slice(beginning.length), noted, ...trace }, signal);
-      }
-      await this.#host.files.remove(path);
+      const noted = (await this.#host.files.stat(path))?.modified ?? 0;
+      const id = name.slice(beginning.length);
+      const isOver = trace === undefined || await endAbandoned(link, clock, { id, noted, ...trace }, signal);
+      if (isOver) await this.#host.files.remove(path);
     }
   }
 }
@@ -116,18 +119,19 @@ interface AbandonedTrace extends GuestTrace {
   noted: number;
 }
 
-/** Ends a program that nobody follows any more, and closes its files. */
+/** Ends a program that nobody follows any more, and closes its files. Answers whether nothing is left to do. */
 async function endAbandoned(
   link: AgentRounds,
   clock: Clock,
   trace: AbandonedTrace,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { base, handles, noted } = trace;
   const isKnown = base !== undefined && await endProgram(link, clock, { ...trace, base }, signal);
-  if (handles.length === 0) return;
+  if (handles.length === 0) return true;
   // A program that has ended is forgotten once its end was told.
-  if (isKnown || await wasThere(link, clock, noted, signal)) await closeHandles(link, clock, handles);
+  if (!isKnown && !await wasThere(link, clock, noted, signal)) return true;
+  return await closeHandles(link, clock, handles);
 }
 
 /** Answers whether the agent knows the program. */
@@ -140,16 +144,36 @@ async function endProgram(
   const pid = told ?? await findWaiting(link, clock, id, signal);
   if (pid === undefined) return false;
   const [status] = await link.ask([statusCommand(pid)], { signal });
-  if (!status.ok) return false;
-  if (readStatus(pid, status).exit === undefined) {
-    await runScript(link, clock, END_PROGRAM, [String(pid), base], signal);
+  // An agent that was restarted does not know it, and by its word it is ours all the same.
+  const isRunning = status.ok ? readStatus(pid, status).exit === undefined : told === undefined;
+  if (isRunning) {
+    await endWithinLimit(link, clock, [String(pid), base], signal);
     // The agent remembers an ended program until it is asked.
     await link.ask([statusCommand(pid)], { signal });
   }
-  return true;
+  return status.ok;
 }
 
-/** Whether the agent that answers now did so at that time already. */
+/** Ends a program, and goes on without having seen its end when it takes too long. */
+async function endWithinLimit(
+  link: AgentRounds,
+  clock: Clock,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  using limit = startDeadline(clock, END_LIMIT_MS, signal);
+  try {
+    await runScript(link, clock, END_PROGRAM, args, limit.signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error !== limit.signal.reason) throw error;
+  }
+}
+
+/**
+ * Whether the agent that answers now did so at that time already. The guest's time stands still while its VM is paused or
+ * saved, and ours does not: after that the answer is no, and what the agent holds open stays so until it is restarted.
+ */
 async function wasThere(
   link: AgentRounds,
   clock: Clock,

@@ -85,6 +85,51 @@ Deno.test("a guest that does not answer in time is told, and a call that ends me
   assert.equal(scene.notes().length, 2);
 });
 
+Deno.test("a guest in which nobody answers is asked once, and the failure is the call's own", async () => {
+  await using scene = await openScene();
+  for (const code of ["hv.guest_not_ready", "hv.guest_crashed"] as const) {
+    let asked = 0;
+    const silent = (): Promise<void> => {
+      asked++;
+      return Promise.reject(new HvError(code, "Nobody answers"));
+    };
+    await failureOf(code, () => scene.tidy(silent));
+    assert.deepEqual([asked, scene.notes().length], [1, 2]);
+  }
+});
+
+Deno.test("a guest that goes away while it is tidied up is asked once, and that is told", async () => {
+  await using scene = await openScene();
+  let asked = 0;
+  const told = await scene.tidy(() => {
+    asked++;
+    return Promise.reject(new HvError("hv.outcome_unknown", "Its answer is lost"));
+  });
+  assert.match(told ?? "", /is not removed yet: Its answer is lost$/);
+  assert.deepEqual([asked, scene.notes().length], [1, 2]);
+});
+
+Deno.test("a script whose file could not be removed stays noted, and its result counts", async () => {
+  await using scene = await openScene();
+  await scene.tidy();
+  const { host } = scene.scope;
+  const options = { passing: scene.scope, signal: new AbortController().signal, clock: host.clock };
+  const script = { bytes: new TextEncoder().encode("#!/bin/sh\n"), args: [] };
+  const exec = () => Promise.resolve({ exit_code: 0, signal: null });
+  const refuse = () => Promise.reject(new HvError("hv.not_found", "There is no such program"));
+  const removeFile = () => Promise.reject(new HvError("hv.io", "It is in use"));
+  const guest = Object.assign(new MemoryGuest(), { exec, removeFile });
+  assert.equal((await runScriptInGuest(guest, script, options)).exit_code, 0);
+  assert.equal(scene.notes().length, 1);
+  await failureOf(
+    "hv.not_found",
+    () => runScriptInGuest(Object.assign(guest, { exec: refuse }), script, options),
+  );
+  assert.equal(scene.notes().length, 2);
+  await runScriptInGuest(Object.assign(new MemoryGuest(), { exec }), script, options);
+  assert.equal(scene.notes().length, 2);
+});
+
 Deno.test("a copy with a VM that has been removed begins nothing and makes nothing", async () => {
   await using scene = await openScene();
   const { host, driver, vm } = scene.scope;

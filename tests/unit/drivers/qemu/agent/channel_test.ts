@@ -7,6 +7,8 @@ import { openAgentChannel } from "../../../../../src/drivers/qemu/agent/channel.
 import { AgentLink } from "../../../../../src/drivers/qemu/agent/link.ts";
 import { GuestPipe } from "../../../../../src/drivers/qemu/agent/pipe.ts";
 import type { GuestChannel, GuestCommand } from "../../../../../src/guest/channel.ts";
+import { passingName } from "../../../../../src/guest/passing.ts";
+import { DROP_FILE } from "../../../../../src/guest/posix/file_scripts.ts";
 import type { Host } from "../../../../../src/host/host.ts";
 import type { Lock, Locks } from "../../../../../src/host/locks.ts";
 import { failureOf } from "../../../../support/failures.ts";
@@ -235,6 +237,26 @@ Deno.test("a restarted agent that no longer has a file open leaves the outcome u
       channel.writeFile("/tmp/a", () => Promise.resolve(null), { overwrite: false }, signal);
     const failure = await failureOf("hv.outcome_unknown", writing);
     assert.match(failure.hint ?? "", /restarted meanwhile/);
+  });
+});
+
+Deno.test("an agent that no longer has a file open can still drop what was written of it", async () => {
+  const dropped: string[] = [];
+  const answer = (name: string, values: JsonObject): FakeAnswer => {
+    if (name === "guest-exec") {
+      const [, script, , path] = Array.isArray(values.arg) ? values.arg.map(String) : [];
+      if (script === DROP_FILE) dropped.push(path ?? "");
+      return { return: { pid: 42 } };
+    }
+    if (name === "guest-exec-status") return { return: { exited: true, exitcode: 0 } };
+    if (name === "guest-file-open") return { return: 1000 };
+    return refuse("GenericError", "handle '1000' has not been found");
+  };
+  await withAgent({ answer }, async ({ channel, signal }) => {
+    const options = { overwrite: false, token: "01234567" };
+    const writing = () => channel.writeFile("/tmp/a", () => Promise.resolve(null), options, signal);
+    await failureOf("hv.outcome_unknown", writing);
+    assert.deepEqual(dropped, [passingName("/tmp/a", "01234567")]);
   });
 });
 

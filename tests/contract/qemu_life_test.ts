@@ -189,7 +189,7 @@ qemuTest(
     const id = await driver.vms.create(lab.vm(), scope);
     await driver.vms.start(id, scope);
     const pid = await pidOf(lab, id);
-    for (const socket of lab.runtime(id).sockets) await Deno.remove(socket);
+    for (const socket of lab.runtime(id).sockets) await host.files.remove(socket);
     const seen = await driver.vms.get(id, scope.signal);
     assert.equal(seen.pid, pid);
     assert.ok(seen.state === "unknown" || seen.state === "starting", seen.state);

@@ -105,7 +105,8 @@ Deno.test("a call without its token tells the line that makes one, and how to co
   assert.ok(err.includes(hint), err);
   assert.ok(err.includes(`or give --confirm ${word}\n`), err);
   const dashed = await runCommandLine(["box", "delete", "--name=-x"]);
-  assert.match(dashed.err, /or give --confirm=-x\n/);
+  const flag = Deno.build.os === "windows" ? '"--confirm=-x"' : "--confirm=-x";
+  assert.ok(dashed.err.includes(`or give ${flag}\n`), dashed.err);
   const { out } = await runCommandLine(["box", "delete", "my web", "--json"]);
   assert.equal(JSON.parse(out).context.make_plan, `hvlab plan box delete ${word} --json`);
 });

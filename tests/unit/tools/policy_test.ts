@@ -82,26 +82,33 @@ Deno.test(
     }),
 );
 
-Deno.test("a path that ends in dots is the folder that it leads to", () =>
-  withTemporaryFolder(async (root) => {
-    await Deno.mkdir(`${root}/allowed/sub`, { recursive: true });
-    const config = withPolicy({ folders: [`${root}/allowed`] });
-    const check = (path: string): Promise<void> => checkWrite(config, openDenoHost(), "mcp", root + path);
-    for (
-      const path of [
-        "/allowed/x",
-        "/allowed/",
-        "/allowed/sub/..",
-        "/allowed/.",
-        "/allowed/..x",
-        "/allowed/...",
-      ]
-    ) {
-      await check(path);
-    }
-    const out = ["/allowed/..", "/allowed/sub/../..", "/allowed/../", "/allowed/../.", "/allowed/none/.."];
-    for (const path of out) await assert.rejects(check(path), isDenied, path);
-  }));
+/** Windows takes dots out of a path before it looks; `policy_windows_test.ts` is about that. */
+const takesDotsAsText = Deno.build.os === "windows";
+
+Deno.test(
+  "a path that ends in dots is the folder that it leads to",
+  { ignore: takesDotsAsText },
+  () =>
+    withTemporaryFolder(async (root) => {
+      await Deno.mkdir(`${root}/allowed/sub`, { recursive: true });
+      const config = withPolicy({ folders: [`${root}/allowed`] });
+      const check = (path: string): Promise<void> => checkWrite(config, openDenoHost(), "mcp", root + path);
+      for (
+        const path of [
+          "/allowed/x",
+          "/allowed/",
+          "/allowed/sub/..",
+          "/allowed/.",
+          "/allowed/..x",
+          "/allowed/...",
+        ]
+      ) {
+        await check(path);
+      }
+      const out = ["/allowed/..", "/allowed/sub/../..", "/allowed/../", "/allowed/../.", "/allowed/none/.."];
+      for (const path of out) await assert.rejects(check(path), isDenied, path);
+    }),
+);
 
 Deno.test("a call that is handed on has the class of the tool that it goes to", async () => {
   const config = withPolicy({ deny: { classes: ["X"], tools: [] } });

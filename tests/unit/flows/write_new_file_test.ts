@@ -32,15 +32,22 @@ Deno.test(
     }),
 );
 
-Deno.test("a file that a link leads to is replaced, and the link stays", () =>
-  withTemporaryFolder(async (folder) => {
-    const [path, link] = [`${folder}/screen.png`, `${folder}/last.png`];
-    await Deno.writeFile(path, BYTES);
-    await Deno.symlink("screen.png", link);
-    await writeNewFile(openDenoHost(), link, Uint8Array.of(9), true);
-    assert.deepEqual(await Deno.readFile(path), Uint8Array.of(9));
-    assert.equal(await Deno.readLink(link), "screen.png");
-  }));
+/** Wine follows no link when it resolves a path, and Windows gives the right to make one to administrators only. */
+const hasNoLinks = Deno.build.os === "windows";
+
+Deno.test(
+  "a file that a link leads to is replaced, and the link stays",
+  { ignore: hasNoLinks },
+  () =>
+    withTemporaryFolder(async (folder) => {
+      const [path, link] = [`${folder}/screen.png`, `${folder}/last.png`];
+      await Deno.writeFile(path, BYTES);
+      await Deno.symlink("screen.png", link);
+      await writeNewFile(openDenoHost(), link, Uint8Array.of(9), true);
+      assert.deepEqual(await Deno.readFile(path), Uint8Array.of(9));
+      assert.equal(await Deno.readLink(link), "screen.png");
+    }),
+);
 
 Deno.test("a file that could not be written to its end is gone, and one that was there stays", () =>
   withTemporaryFolder(async (folder) => {

@@ -69,19 +69,20 @@ export interface ForeignVm {
   name: string;
 }
 
+/** Which VM is to be adopted, and how. */
+export interface AdoptionWish {
+  /** What the driver finds it by: on QEMU the monitor socket of a running one, on Hyper-V its id or exact name. */
+  locator: string;
+  /** The name that it gets; the one that it says itself when left out. */
+  name?: string | undefined;
+  /** Is asked before anything is changed, and throws to refuse. */
+  allow?: (found: ForeignVm) => void;
+}
+
 /** Feature `adoption`: VMs that somebody else made. */
 export interface AdoptionAbilities {
-  /**
-   * Takes a foreign VM under hvlab's names; `locator` is what the driver finds it by, on QEMU the monitor socket of
-   * a running one, on Hyper-V its id or exact name. Without a name it gets the one that it says itself. Adopting a VM
-   * again finds its way to it anew. `allow` is asked before anything is changed, and throws to refuse.
-   */
-  adopt(
-    locator: string,
-    name: string | undefined,
-    scope: CallScope,
-    allow?: (found: ForeignVm) => void,
-  ): Promise<string>;
+  /** Takes a foreign VM under hvlab's names. Adopting a VM again finds its way to it anew. */
+  adopt(wish: AdoptionWish, scope: CallScope): Promise<string>;
   /** Forgets an adopted VM and touches neither its process nor its disks. `hv.unsupported` for one of our own. */
   forget(id: string, scope: CallScope): Promise<void>;
 }

@@ -83,7 +83,7 @@ function withGuest(folder: string): string[] {
 qemuTest("an adopted VM is seen, paused, used and stopped like any other", async (lab) => {
   const { driver, scope, state } = lab;
   await withForeign(lab, withGuest, async ({ uuid, monitor, process }) => {
-    const id = await adoptionOf(lab).adopt(monitor, undefined, scope);
+    const id = await adoptionOf(lab).adopt({ locator: monitor }, scope);
     assert.equal(id, `vm-${uuid}`);
     const vm = await driver.vms.get(id, scope.signal);
     assert.deepEqual(
@@ -114,13 +114,13 @@ qemuTest("forgetting and deleting an adopted VM touch nothing of it", async (lab
   const args =
     (): string[] => [...NAMED(), "-drive", `file=${disk.replaceAll(",", ",,")},format=raw,if=virtio`];
   await withForeign(lab, args, async ({ monitor, process }) => {
-    const id = await adoptionOf(lab).adopt(monitor, "mine", scope);
+    const id = await adoptionOf(lab).adopt({ locator: monitor, name: "mine" }, scope);
     assert.deepEqual(await driver.vms.losses(id, scope.signal), []);
     const { removed, warnings } = await driver.vms.remove(id, scope);
     assert.equal(removed, true);
     assert.match(warnings?.join() ?? "", /process and disks stay/);
     assert.deepEqual((await driver.vms.list(scope.signal)).vms, []);
-    assert.equal(await adoptionOf(lab).adopt(monitor, "mine", scope), id);
+    assert.equal(await adoptionOf(lab).adopt({ locator: monitor, name: "mine" }, scope), id);
     await adoptionOf(lab).forget(id, scope);
     assert.deepEqual((await driver.vms.list(scope.signal)).vms, []);
     assert.deepEqual(await driver.vms.orphans(scope.signal), []);
@@ -132,7 +132,7 @@ qemuTest("forgetting and deleting an adopted VM touch nothing of it", async (lab
 qemuTest("what would reach into the disks or the start of an adopted VM is refused", async (lab) => {
   const { driver, scope } = lab;
   await withForeign(lab, () => [...NAMED(), "-S"], async ({ monitor, process }) => {
-    const id = await adoptionOf(lab).adopt(monitor, undefined, scope);
+    const id = await adoptionOf(lab).adopt({ locator: monitor }, scope);
     const tries: (() => Promise<unknown> | undefined)[] = [
       () => driver.vms.stop(id, "save", scope),
       () => driver.checkpoints?.create(id, { name: "one", memory_state: false }, scope),
@@ -157,13 +157,13 @@ qemuTest("what would reach into the disks or the start of an adopted VM is refus
 qemuTest("while its monitor serves somebody else an adopted VM is unknown, never off", async (lab) => {
   const { driver, scope, host } = lab;
   await withForeign(lab, NAMED, async ({ monitor, process }) => {
-    const id = await adoptionOf(lab).adopt(monitor, undefined, scope);
+    const id = await adoptionOf(lab).adopt({ locator: monitor }, scope);
     {
       using holder = await host.sockets.connectUnix(monitor);
       assert.ok(await holder?.read());
       assert.equal((await driver.vms.get(id, scope.signal)).state, "unknown");
       await failureOf("hv.conflict", () => driver.vms.stop(id, "off", scope));
-      await failureOf("hv.conflict", () => adoptionOf(lab).adopt(monitor, undefined, scope));
+      await failureOf("hv.conflict", () => adoptionOf(lab).adopt({ locator: monitor }, scope));
     }
     await Deno.remove(monitor);
     const { state, pid } = await driver.vms.get(id, scope.signal);
@@ -191,7 +191,7 @@ qemuTest("a VM that another state folder runs is not adopted, and goes on as it 
     findings: lab.findings,
   });
   try {
-    const adopting = () => other.adoption?.adopt(runtime.monitor("calls"), undefined, scope);
+    const adopting = () => other.adoption?.adopt({ locator: runtime.monitor("calls") }, scope);
     const failure = await failureOf("hv.conflict", adopting);
     assert.match(failure.message, new RegExp(`it belongs to ${id} of the state folder`));
     const after = await driver.vms.get(id, scope.signal);
@@ -207,7 +207,7 @@ qemuTest("a VM that another state folder runs is not adopted, and goes on as it 
 qemuTest("what is no monitor, has no uuid or is our own is not adopted, and leaves nothing", async (lab) => {
   const { driver, scope, state } = lab;
   const adopt = (locator: string, name?: string): Promise<string> =>
-    adoptionOf(lab).adopt(locator, name, scope);
+    adoptionOf(lab).adopt({ locator, name }, scope);
   await failureOf("hv.not_found", () => adopt(`${state.root}/nothing`));
   await Deno.writeTextFile(`${state.root}/text`, "text");
   await failureOf("hv.usage", () => adopt(`${state.root}/text`));

@@ -93,7 +93,7 @@ export function memoryCopies(machines: MemoryMachines): CopyAbilities {
 export function memoryAdoption(machines: MemoryMachines, driver: string): AdoptionAbilities {
   const ids = new Map<string, string>();
   return {
-    adopt: async (locator, wanted, _, allow) => {
+    adopt: async ({ locator, name: wanted, allow }) => {
       const known = ids.get(locator);
       const id = known ?? newVmId();
       const present = known === undefined ? locator : (await machines.vm(known)).name;

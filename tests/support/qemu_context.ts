@@ -4,6 +4,7 @@ import type { JsonValue } from "../../src/base/json.ts";
 import { uuidOf } from "../../src/base/ids.ts";
 import { DEFAULT_CONFIG } from "../../src/config/config.ts";
 import type { CallScope } from "../../src/drivers/call_scope.ts";
+import type { MachineShape } from "../../src/drivers/qemu/checkpoints/machine_shape.ts";
 import type { QemuContext } from "../../src/drivers/qemu/context.ts";
 import { SCHEMA_VERSION, type VmRecord, VmRecords, writeRecord } from "../../src/drivers/qemu/records.ts";
 import { RuntimeFolder } from "../../src/drivers/qemu/runtime_folder.ts";
@@ -58,6 +59,16 @@ export async function withQemu(work: (bench: QemuBench) => Promise<void>): Promi
     },
   });
 }
+
+/** What the memory of a plain VM was saved of. */
+export const PLAIN_SHAPE: MachineShape = {
+  machine: "pc-q35-7.2",
+  memory_mb: 256,
+  cpus: 1,
+  accelerator: "tcg",
+  memory_parts: ["ram"],
+  devices: [],
+};
 
 /** A plain record. */
 export function recordOf(id: string = VM_ID): VmRecord {

@@ -12,6 +12,7 @@ import type { Driver } from "../../drivers/driver.ts";
 import type { GuestChannel } from "../../guest/channel.ts";
 import { guestFilesFor } from "../../guest/folders/guest_files.ts";
 import { isPassing, passingToken } from "../../guest/passing.ts";
+import { isUnreachable } from "../../guest/unreachable.ts";
 import type { Host } from "../../host/host.ts";
 
 /** Where something will have a passing name, by its token. */
@@ -43,9 +44,6 @@ const DEFINITE: ReadonlySet<string> = new Set([
 
 /** Failures of tidying up that are those of the work as well. An unknown outcome is not: the work has not begun. */
 const HOPELESS: ReadonlySet<string> = new Set(["hv.guest_not_ready", "hv.guest_crashed"]);
-
-/** Failures after which nothing more can be asked of the guest. */
-export const UNREACHABLE: ReadonlySet<string> = new Set([...HOPELESS, "hv.outcome_unknown"]);
 
 /**
  * Does `work` with a token for passing names in these places, which are noted meanwhile, unless nobody could come back to
@@ -128,7 +126,7 @@ async function followNotes(
       await host.files.remove(path);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof HvError) || UNREACHABLE.has(error.code)) throw error;
+      if (!(error instanceof HvError) || isUnreachable(error)) throw error;
       failures.push(error);
     }
   }

@@ -1,12 +1,12 @@
 /** Running a script in a guest: as a file that is gone afterwards, never as text that a shell reads a second time. */
 
-import { HvError } from "../../base/errors.ts";
 import { joinPath } from "../../base/paths.ts";
 import type { ExecResult } from "../../contract/guest.ts";
 import type { GuestChannel, GuestCommand } from "../../guest/channel.ts";
 import { guessInterpreter, type Interpreter, scriptForm } from "../../guest/shells.ts";
 import { passingName } from "../../guest/passing.ts";
-import { UNREACHABLE, withPassingNames } from "../crashes/passing_notes.ts";
+import { isUnreachable } from "../../guest/unreachable.ts";
+import { withPassingNames } from "../crashes/passing_notes.ts";
 import { runInGuest, type RunOptions } from "./run_in_guest.ts";
 
 /** A script and how it is to run. */
@@ -50,7 +50,7 @@ export async function runScriptInGuest(
     try {
       return await runInGuest(channel, { ...how, argv: [...form.argv(file), ...args] }, options);
     } catch (error) {
-      isOver = error instanceof HvError && UNREACHABLE.has(error.code);
+      isOver = isUnreachable(error);
       throw error;
     } finally {
       if (!isOver) await channel.removeFile(file, AbortSignal.timeout(REMOVE_LIMIT_MS)).catch(keepNote);

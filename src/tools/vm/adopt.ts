@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { VmName } from "../../contract/names.ts";
 import { Path } from "../../contract/path.ts";
 import { Vm } from "../../contract/vm.ts";
+import type { ForeignVm } from "../../drivers/vm_extras.ts";
 import { abilityOf } from "../../flows/abilities.ts";
 import { checkMachineLimits } from "../../flows/machines/machine_limits.ts";
 import { checkAdoptedName, checkGivenName } from "../given_names.ts";
@@ -22,11 +23,12 @@ export default defineTool({
   async handle({ locator, name }, context) {
     const { driver, config, door, signal } = context;
     await checkMachineLimits(driver, config.limits, { memory_mb: 0, cpus: 0 }, signal);
-    const id = await abilityOf(driver, "adoption").adopt(locator, name, context, (found) => {
+    const allow = (found: ForeignVm): void => {
       checkVm(config, found);
       checkGivenName(config, door, name ?? found.name);
       if (name !== undefined && name !== found.name) checkAdoptedName(config, name);
-    });
+    };
+    const id = await abilityOf(driver, "adoption").adopt({ locator, name, allow }, context);
     return await driver.vms.get(id, signal);
   },
 });

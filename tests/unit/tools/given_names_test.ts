@@ -52,7 +52,7 @@ Deno.test("a refused adoption leaves a VM that was adopted before as it is", asy
   const driver = new MemoryDriver();
   const openDriver = (): Promise<MemoryDriver> => Promise.resolve(driver);
   const scope = { signal: AbortSignal.timeout(60_000), progress: () => {} };
-  for (const locator of ["prod", "free"]) await driver.adoption.adopt(locator, undefined, scope);
+  for (const locator of ["prod", "free"]) await driver.adoption.adopt({ locator }, scope);
   const config = { ...CONFIG, policy: { ...CONFIG.policy, vms: ["web", "free"] } };
   await using lab = await Lab.open({ openDriver, image: "tiny", door: "mcp", config });
   for (const args of [{ locator: "prod" }, { locator: "prod", name: "x" }, { locator: "free" }]) {

@@ -4,7 +4,7 @@ import { HvError } from "../../../base/errors.ts";
 import { parseVmId } from "../../../base/ids.ts";
 import type { StateFolder } from "../../../state/layout.ts";
 import type { CallScope } from "../../call_scope.ts";
-import type { AdoptionAbilities, ForeignVm } from "../../vm_extras.ts";
+import type { AdoptionAbilities, AdoptionWish } from "../../vm_extras.ts";
 import type { HyperV } from "../client.ts";
 import type { MachineFacts } from "../map.ts";
 import { refuseTakenName, takeNames } from "./names.ts";
@@ -14,15 +14,9 @@ import { putTag, readTag, removeTag } from "./tag.ts";
 /** Adopting and forgetting VMs of this host. */
 export function openAdoption(hyperv: HyperV, state: StateFolder): AdoptionAbilities {
   return {
-    adopt: (locator, name, scope, allow) => adoptVm(hyperv, state, { locator, name, allow }, scope),
+    adopt: (wish, scope) => adoptVm(hyperv, state, wish, scope),
     forget: (id, scope) => forgetVm(hyperv, state, id, scope),
   };
-}
-
-interface AdoptionWish {
-  locator: string;
-  name: string | undefined;
-  allow: ((found: ForeignVm) => void) | undefined;
 }
 
 /**

@@ -6,7 +6,7 @@
 import { HvError } from "../../../base/errors.ts";
 import { UndoList } from "../../../base/undo.ts";
 import type { CallScope } from "../../call_scope.ts";
-import type { AdoptionAbilities, ForeignVm } from "../../vm_extras.ts";
+import type { AdoptionAbilities, AdoptionWish } from "../../vm_extras.ts";
 import type { QemuContext } from "../context.ts";
 import { bringIntoBeing, newRecord, refuseTakenName, takeNames } from "../creation.ts";
 import type { VmRecord, VmRecords } from "../records.ts";
@@ -19,15 +19,9 @@ import { findForeignProcess } from "./process.ts";
 /** Adopt and forget of the QEMU driver. */
 export function openAdoption(context: QemuContext, records: VmRecords): AdoptionAbilities {
   return {
-    adopt: (locator, name, scope, allow) => adoptVm(context, records, { locator, name, allow }, scope),
+    adopt: (wish, scope) => adoptVm(context, records, wish, scope),
     forget: (id, scope) => forgetVm(context, records, id, scope),
   };
-}
-
-interface AdoptionWish {
-  locator: string;
-  name: string | undefined;
-  allow: ((found: ForeignVm) => void) | undefined;
 }
 
 async function adoptVm(

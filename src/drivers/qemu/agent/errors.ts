@@ -72,12 +72,6 @@ export function refused(command: string, answer: AgentAnswer & { ok: false }): H
   });
 }
 
-/** Whether after this failure nothing more can be asked of the guest. */
-export function isUnreachable(error: unknown): boolean {
-  return error instanceof HvError &&
-    ["hv.outcome_unknown", "hv.guest_not_ready", "hv.guest_crashed"].includes(error.code);
-}
-
 function seconds(milliseconds: number): number | null {
   return Number.isFinite(milliseconds) ? Math.round(milliseconds / 100) / 10 : null;
 }

@@ -3,8 +3,8 @@
 import type { Clock } from "../../../base/clock.ts";
 import { HvError } from "../../../base/errors.ts";
 import type { GuestCommand, GuestExit } from "../../../guest/channel.ts";
+import { isUnreachable } from "../../../guest/unreachable.ts";
 import { checkCommand, startArguments } from "./arguments.ts";
-import { isUnreachable } from "./errors.ts";
 import { GuestProgram, NotStarted, type Sinks } from "./guest_program.ts";
 import type { AgentLink } from "./link.ts";
 import type { StartedProgram } from "./opening.ts";

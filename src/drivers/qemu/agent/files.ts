@@ -14,7 +14,7 @@ import {
   inspectFailure,
   prepareFailure,
 } from "../../../guest/posix/file_failures.ts";
-import { isUnreachable } from "./errors.ts";
+import { isUnreachable } from "../../../guest/unreachable.ts";
 import { closeHandles, openHandles } from "./handles.ts";
 import { runScript } from "./program.ts";
 import { bytesIn } from "./protocol.ts";

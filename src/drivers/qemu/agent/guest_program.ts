@@ -5,7 +5,7 @@ import { startDeadline } from "../../../base/deadline.ts";
 import { HvError } from "../../../base/errors.ts";
 import type { ByteSink, GuestCommand, GuestExit } from "../../../guest/channel.ts";
 import { withProgramEnd } from "../../../guest/ended_program.ts";
-import { isUnreachable } from "./errors.ts";
+import { isUnreachable } from "../../../guest/unreachable.ts";
 import { closeHandles } from "./handles.ts";
 import type { AgentLink, WokenProgram } from "./link.ts";
 import {

@@ -4,6 +4,7 @@ import { isPlainObject } from "../../../base/json.ts";
 import { numberIn, objectsIn, textIn } from "../monitor/answers.ts";
 import type { QmpSession } from "../monitor/qmp.ts";
 import type { VmMonitor } from "../monitor/vm_monitor.ts";
+import { SECOND_SERIAL } from "../devices/serial_socket.ts";
 import { isDiskPort } from "../disks/block_node.ts";
 import { readLiveNics } from "../network/live_nics.ts";
 import type { MachineLayout } from "./machine_layout.ts";
@@ -11,7 +12,6 @@ import type { MachineShape } from "./machine_shape.ts";
 
 const NAMED = "/machine/peripheral";
 const UNNAMED = "/machine/peripheral-anon";
-const SECOND_SERIAL = "serial-1";
 
 /** Asks a living QEMU what its machine is made of. */
 export async function readShape(monitor: VmMonitor): Promise<MachineShape> {

@@ -11,7 +11,7 @@ import { findTpmProgram, TPM_FOLDER } from "../launch/tpm.ts";
 import { changeDevices } from "./change.ts";
 import { setDisc } from "./drive.ts";
 import { listDevices } from "./list.ts";
-import { refuseTakenSocket } from "./serial_socket.ts";
+import { refuseTakenSocket, SECOND_SERIAL } from "./serial_socket.ts";
 
 /** What is plugged into VMs. */
 export function openDevices(context: QemuContext, records: VmRecords): DeviceAbilities {
@@ -87,6 +87,6 @@ async function refuseForeignSocket(
   signal: AbortSignal,
 ): Promise<void> {
   const devices = await listDevices(context, record, signal);
-  if (devices.some(({ id, now, holds }) => id === "serial-1" && now && holds === path)) return;
+  if (devices.some(({ id, now, holds }) => id === SECOND_SERIAL && now && holds === path)) return;
   await refuseTakenSocket(context.host, path);
 }

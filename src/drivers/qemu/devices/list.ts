@@ -16,6 +16,7 @@ import { recordedNics } from "../network/nic_records.ts";
 import { switchNames } from "../network/switches.ts";
 import { afterNextStart, type VmRecord } from "../records.ts";
 import { kindOfChild, KINDS } from "./kinds.ts";
+import { SECOND_SERIAL } from "./serial_socket.ts";
 import { WATCHDOG } from "./watchdog.ts";
 
 type Seen = Pick<Device, "id" | "kind" | "model" | "holds">;
@@ -71,7 +72,7 @@ async function nextDevices(context: QemuContext, seen: VmRecord): Promise<Seen[]
     { id: "serial-0", ...SERIAL, holds: "hvlab" },
     ...(record.serial_socket === undefined
       ? []
-      : [{ id: "serial-1", ...SERIAL, holds: record.serial_socket }]),
+      : [{ id: SECOND_SERIAL, ...SERIAL, holds: record.serial_socket }]),
     ...(record.tpm ? known("tpm-tis", "tpm-0") : []),
     ...(record.watchdog === undefined ? [] : known("i6300esb", WATCHDOG)),
     ...known("vmgenid", "generation-0"),
@@ -126,7 +127,7 @@ function fileIn(block: Record<string, unknown>): string | undefined {
 function serialIn(line: Record<string, unknown>): Seen[] {
   const label = textIn(line, "label");
   if (label === "serial-0") return [{ id: label, ...SERIAL, holds: "hvlab" }];
-  if (label !== "serial-1") return [];
+  if (label !== SECOND_SERIAL) return [];
   const [, path] = /unix:(.*?)(?:,server.*)?$/.exec(textIn(line, "filename") ?? "") ?? [];
   return [{ id: label, ...SERIAL, ...(path === undefined ? {} : { holds: path }) }];
 }

@@ -3,6 +3,9 @@
 import { HvError } from "../../../base/errors.ts";
 import type { Host } from "../../../host/host.ts";
 
+/** What QEMU and hvlab call the second serial port. */
+export const SECOND_SERIAL = "serial-1";
+
 /** Throws `hv.conflict` when a program listens there, or something else is in its place. */
 export async function refuseTakenSocket(host: Host, path: string): Promise<void> {
   const facts = await host.files.stat(path);

@@ -1,5 +1,6 @@
 /** From a machine's plan to QEMU's argument vector. Pure: the same plan gives the same words. */
 
+import { SECOND_SERIAL } from "../devices/serial_socket.ts";
 import { watchdogArguments } from "../devices/watchdog.ts";
 import { nicArguments } from "../network/netdevs.ts";
 import { accelerator } from "./accelerators.ts";
@@ -102,7 +103,7 @@ function serialPort(path: string, log: string): string[] {
 }
 
 function secondSerialPort(path: string): string[] {
-  return ["-chardev", listeningSocket("serial-1", path), "-serial", "chardev:serial-1"];
+  return ["-chardev", listeningSocket(SECOND_SERIAL, path), "-serial", `chardev:${SECOND_SERIAL}`];
 }
 
 function devices(runtime: MachinePlan["runtime"]): string[] {

@@ -44,7 +44,7 @@ Deno.test("a machine in another state folder's hands is not adopted, and neither
     const monitor = runtime.monitor("calls");
     const asked = await startMachine(bench, monitor);
     const { adopt } = openAdoption(seeing(bench, monitor), records);
-    const failure = await failureOf("hv.conflict", () => adopt(monitor, undefined, scope));
+    const failure = await failureOf("hv.conflict", () => adopt({ locator: monitor }, scope));
     assert.match(failure.message, /it belongs to vm-.* of the state folder "\/another"/);
     assert.deepEqual([asked.includes("quit"), host.processes.signals], [false, []]);
     assert.deepEqual([...Deno.readDirSync(runtime.path)].map(({ name }) => name).sort(), [
@@ -69,7 +69,7 @@ Deno.test("an adoption that fails half-way takes its runtime folder back under t
         await host.files.remove(path);
       },
     });
-    await assert.rejects(openAdoption(seen, records).adopt(monitor, undefined, scope), /no links here/);
+    await assert.rejects(openAdoption(seen, records).adopt({ locator: monitor }, scope), /no links here/);
     assert.deepEqual([wasLocked, await host.files.stat(runtime.path)], [true, undefined]);
     assert.deepEqual([asked.includes("quit"), host.processes.signals], [false, []]);
     assert.deepEqual([...Deno.readDirSync(context.state.vms)], []);
@@ -86,12 +86,15 @@ Deno.test("of two calls that adopt one machine the later one is told, and takes 
       override async find(id: string): Promise<VmRecord | undefined> {
         const found = await super.find(id);
         // The other call does all of its work between this look and what it leads to.
-        await (this.first ??= openAdoption(seen, new VmRecords(context)).adopt(monitor, "first", scope));
+        await (this.first ??= openAdoption(seen, new VmRecords(context)).adopt({
+          locator: monitor,
+          name: "first",
+        }, scope));
         return found;
       }
     }
     const records = new LateRecords(context);
-    const second = () => openAdoption(seen, records).adopt(monitor, "second", scope);
+    const second = () => openAdoption(seen, records).adopt({ locator: monitor, name: "second" }, scope);
     const failure = await failureOf("hv.conflict", second);
     assert.equal(failure.message, "Another call has adopted this VM in the meantime");
     assert.equal((await records.get(VM_ID)).name, "first");

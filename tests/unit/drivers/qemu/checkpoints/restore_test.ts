@@ -9,19 +9,11 @@ import type { VmRecord } from "../../../../../src/drivers/qemu/records.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
 import { denoFiles } from "../../../../../src/host/files.ts";
 import { qcow2File } from "../../../../support/disk_writer.ts";
-import { processOf, type QemuBench, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
+import { PLAIN_SHAPE, processOf, type QemuBench, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
 import { listenAsMonitor } from "../../../../support/scripted_monitor.ts";
 
 const CHECKPOINT = "ckpt-0123abcd-4567-4890-abcd-ef0123456789";
 const OLD = "save-0123abcd-4567-4890-abcd-ef0123456789";
-const MEMORY = {
-  machine: "pc-q35-7.2",
-  memory_mb: 256,
-  cpus: 1,
-  accelerator: "tcg",
-  memory_parts: ["ram"],
-  devices: [],
-};
 
 /** A qcow2 file with one snapshot, whose entry has nothing but its tag. */
 function fileWithSnapshot(tag: string): Uint8Array {
@@ -37,12 +29,19 @@ function fileWithSnapshot(tag: string): Uint8Array {
 /** A VM that went on from its saved memory, which nobody has removed, and has a checkpoint with memory. */
 async function addResumed({ context, addVm }: QemuBench): Promise<VmRecord> {
   const at = "2026-11-29T11:40:00.000Z";
-  const record = await addVm({ saved: { phase: "resuming", tag: OLD, at, disks: [], memory: MEMORY } });
+  const record = await addVm({ saved: { phase: "resuming", tag: OLD, at, disks: [], memory: PLAIN_SHAPE } });
   await Deno.mkdir(`${context.state.vm(VM_ID)}/memory`);
   for (const tag of [OLD, CHECKPOINT]) {
     await Deno.writeFile(memoryFile(context, VM_ID, tag), fileWithSnapshot(tag));
   }
-  const checkpoint = { id: CHECKPOINT, name: "one", parent: null, created_at: at, disks: [], memory: MEMORY };
+  const checkpoint = {
+    id: CHECKPOINT,
+    name: "one",
+    parent: null,
+    created_at: at,
+    disks: [],
+    memory: PLAIN_SHAPE,
+  };
   await saveBook(context, VM_ID, { schema: 1, current: null, checkpoints: [checkpoint] });
   return record;
 }

@@ -9,7 +9,7 @@ import type { VmRecord } from "../../../../../src/drivers/qemu/records.ts";
 import { RuntimeFolder } from "../../../../../src/drivers/qemu/runtime_folder.ts";
 import { stopVm } from "../../../../../src/drivers/qemu/power/stop.ts";
 import { failureOf } from "../../../../support/failures.ts";
-import { processOf, type QemuBench, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
+import { PLAIN_SHAPE, processOf, type QemuBench, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
 import { listenAsMonitor } from "../../../../support/scripted_monitor.ts";
 
 const TAG = "save-0123abcd-4567-4890-abcd-ef0123456789";
@@ -18,15 +18,7 @@ async function addSaved(
   { context, addVm }: QemuBench,
   phase: "saving" | "saved" | "resuming",
 ): Promise<VmRecord> {
-  const memory = {
-    machine: "pc-q35-7.2",
-    memory_mb: 256,
-    cpus: 1,
-    accelerator: "tcg",
-    memory_parts: ["ram"],
-    devices: [],
-  };
-  const saved = { phase, tag: TAG, at: "2026-11-29T11:40:00.000Z", disks: [], memory };
+  const saved = { phase, tag: TAG, at: "2026-11-29T11:40:00.000Z", disks: [], memory: PLAIN_SHAPE };
   const record = await addVm({ saved });
   const path = memoryFile(context, VM_ID, TAG);
   await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });

@@ -2,17 +2,9 @@ import assert from "node:assert/strict";
 import { memoryFile } from "../../../../../src/drivers/qemu/checkpoints/files.ts";
 import { askOnMachine, MACHINE_IS_ON } from "../../../../../src/drivers/qemu/console/running.ts";
 import { failureOf } from "../../../../support/failures.ts";
-import { processOf, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
+import { PLAIN_SHAPE, processOf, VM_ID, withQemu } from "../../../../support/qemu_context.ts";
 
 const TAG = "save-0123abcd-4567-4890-abcd-ef0123456789";
-const SHAPE = {
-  machine: "pc-q35-7.2",
-  memory_mb: 256,
-  cpus: 1,
-  accelerator: "tcg",
-  memory_parts: ["ram"],
-  devices: [],
-};
 
 Deno.test("a machine without a monitor is told as what it is, and not as off", () =>
   withQemu(async ({ context, records, host, scope, addVm }) => {
@@ -31,7 +23,7 @@ Deno.test("a machine without a monitor is told as what it is, and not as off", (
     await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
     await Deno.writeTextFile(path, "memory");
     await addVm({
-      saved: { phase: "saved", tag: TAG, at: "2026-11-29T11:40:00.000Z", disks: [], memory: SHAPE },
+      saved: { phase: "saved", tag: TAG, at: "2026-11-29T11:40:00.000Z", disks: [], memory: PLAIN_SHAPE },
     });
     assert.equal((await refused()).context.found, "saved");
     host.processes.table.push(processOf(context, VM_ID));
